@@ -1,0 +1,72 @@
+// `assay compare`: the paired runner. Plan first, evidence before judgement, then a report.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/process/launcher.h"
+#include "assay/verdict/policy.h"
+
+namespace assay::compare {
+
+struct CompareOptions {
+  std::vector<std::string> commands;  // [0] is the reference
+  std::vector<std::string> names;     // -n, aligned with commands where given
+  std::optional<std::string> reference_name;
+  std::vector<std::pair<std::string, std::vector<std::string>>> parameters;  // VAR -> values; cartesian product
+  std::optional<int> batches, pairs, warmups, runs;  // runs = -r, total pairs
+  std::optional<int> min_runs, max_runs;             // adaptive bounds on total pairs
+  std::optional<std::int64_t> seed;
+  bool adaptive = false;
+  bool layout_padding = true;
+  std::string shell;  // "" = none
+  std::string setup, cleanup;                 // once per side per batch
+  std::vector<std::string> prepare, conclude; // around every run; one for all or one per command
+  std::string input;
+  std::optional<std::string> oracle_file, oracle_command;
+  verdict::Gates gates;
+  bool require_empty_stderr = false;
+  bool ignore_all_failures = false;
+  std::vector<int> ignored_exit_codes;
+  bool fail_fast = false;
+  std::optional<std::int64_t> timeout_ns;
+  std::int64_t stdout_bound = 1 << 20, stderr_bound = 1 << 20;
+  std::vector<std::string> output;  // null, pipe, inherit or a file; one for all or one per command
+  bool show_output = false;
+  bool idle_gap = false;  // equalise the gap between runs
+  std::vector<int> cpus;
+  std::optional<double> resolve;  // smallest difference of interest, ratio - 1
+  std::int64_t bootstrap_draws = 2000;
+  double level = 0.95;
+  std::optional<std::string> archive;  // nullopt = default place
+  bool no_archive = false;
+  std::string tool_version;
+};
+
+struct Progress {
+  int pairs_done = 0, pairs_planned = 0;
+  int batch = 0, batches = 0;
+  std::string what;       // the case being measured
+  double elapsed_seconds = 0;
+};
+
+struct CompareResult {
+  Json report;
+  std::string report_bytes;    // exactly report.json's bytes
+  std::string archive_path;    // "" with no_archive
+  std::string first_failure;   // human text: which run, code, stderr excerpt; "" when none
+  int stop_signal = 0;
+};
+
+// Everything that can be refused is refused before the first run: commands, files, numbers, layouts.
+Result<CompareResult> run_compare(const CompareOptions& options, process::Launcher& launcher,
+                                  const std::function<void(const Progress&)>& progress);
+
+}  // namespace assay::compare

@@ -1,0 +1,89 @@
+// An archive: one campaign's evidence directory. Format: docs/reference/archive.md.
+//
+// This layer knows files, JSON and hashes; what samples and reports mean is `verdict`'s business.
+// Every failure to persist is final: later calls fail with not_persisted, nothing is overwritten.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+
+namespace assay::evidence {
+
+struct ArchiveHeader {
+  std::string kind;          // "comparison", "calibration", ...
+  std::string tool_version;
+};
+
+class ArchiveWriter {
+ public:
+  // Creates `path` (must not exist; parents are created) with header.json, policy.json, plan.json,
+  // host.json, then the journal's first line (schema, archive id, policy digest, plan digest) and an empty
+  // samples.jsonl. plan_text is written byte for byte (it is canonical JSON).
+  static Result<ArchiveWriter> create(const std::string& path, const ArchiveHeader& header,
+                                      const Json& policy, std::string_view plan_text,
+                                      const Json& host);
+  ~ArchiveWriter();
+  ArchiveWriter(ArchiveWriter&&) noexcept;
+  ArchiveWriter& operator=(ArchiveWriter&&) noexcept;
+
+  const std::string& id() const;
+  const std::string& path() const;
+
+  // Journal line {seq, prev, utc, monotonic_ns, boot_id, type, ...payload}. `type` must be in the closed table.
+  Result<void> event(std::string_view type, Json payload = Json::object());
+  // Appends canonical JSON lines (one per sample, in order) as one write, then one fdatasync, then
+  // the event pair_end{batch, pair, last_seq, samples_bytes, samples_sha256} (not synced).
+  struct PairAnchor {
+    std::int64_t batch = 0;
+    std::int64_t pair = 0;
+    std::int64_t last_seq = 0;
+  };
+  Result<void> append_samples(std::string_view lines, const PairAnchor& anchor);
+  // Stores bytes once under blobs/sha256/aa/<digest>; returns the digest.
+  Result<std::string> store_blob(std::string_view bytes);
+  // fdatasync of the journal and of the blob directories: batch end and state changes.
+  Result<void> sync();
+
+  // Writes the terminal event ("finished" | "interrupted" | "failed" with payload), report.json (canonical
+  // + LF), inventory.json and SHA256SUMS, all durable. The writer is unusable afterwards.
+  Result<void> finalize(std::string_view terminal_type, Json payload,
+                        const std::function<Result<Json>()>& derive_report);
+
+ private:
+  struct State;
+  explicit ArchiveWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Reads what `verdict` needs; streams the line files. Checks JSON strictness, not digests (that is audit).
+class ArchiveReader {
+ public:
+  static Result<ArchiveReader> open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  Result<Json> document(const std::string& name) const;  // header.json, policy.json, ...
+  Result<std::string> bytes(const std::string& name) const;
+  // Calls `line` with each LF-terminated line (without LF) of events.jsonl or samples.jsonl. A torn last
+  // line is invalid_format naming file and line.
+  Result<void> for_each_line(const std::string& name,
+                             const std::function<Result<void>(std::string_view, std::int64_t)>& line) const;
+  Result<std::string> blob(const std::string& digest) const;
+
+ private:
+  explicit ArchiveReader(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// The closed table of journal event types.
+bool is_event_type(std::string_view type);
+
+// RFC 6962 Merkle root over leaves (0x00 prefix on leaves, 0x01 on nodes), 64 hex characters.
+std::string merkle_root(const std::vector<std::string>& leaves);
+
+}  // namespace assay::evidence

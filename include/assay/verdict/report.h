@@ -1,0 +1,61 @@
+// report.json: a pure function of an archive's other files. Never reads clock, locale, path or threads.
+//
+// Schema: docs/reference/report.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/verdict/plan.h"
+#include "assay/verdict/policy.h"
+#include "assay/verdict/sample.h"
+
+namespace assay::verdict {
+
+// How the campaign ended, from the journal's terminal event.
+struct Ending {
+  std::string type = "finished";  // finished, interrupted, failed
+  std::string reason;             // e.g. "sigint", "launcher_lost", "run_failed", "stopped_at_look"
+  std::int64_t batches_done = 0;  // whole batches executed
+};
+
+struct CompareInputs {
+  Json header;
+  ComparePolicy policy;
+  Plan plan;
+  std::vector<Sample> samples;  // in file order
+  Ending ending;
+  Json host;
+};
+
+// The whole report value. Fails only on inputs that contradict each other (a sample not in the plan).
+Result<Json> derive_compare_report(const CompareInputs& inputs);
+
+// The adaptive stopping rule at a look: true when every gated (or, without a gate, every wall) verdict
+// of every case is decided at the Pocock level.
+Result<bool> decided_at_look(const CompareInputs& inputs, int batches);
+
+// `assay analyze`: somebody's own numbers. Paired and batched data get both methods and, with a cap, a
+// gate; unpaired or unbatched data are analysed, labelled and never gated.
+struct AnalyzeData {
+  std::string source;  // "pairs_csv", "hyperfine", "google_benchmark", "pyperf"
+  std::string name;    // case name
+  bool paired = false, batched = false;
+  std::vector<double> reference, candidate;  // any unit, > 0
+  std::vector<int> batch;                    // per pair when batched
+};
+struct AnalyzeOptions {
+  std::int64_t seed = 0;
+  std::int64_t draws = 2000;
+  double level = 0.95;
+  std::optional<double> cap;
+  std::string method;  // "" = both, or a method id
+};
+Json derive_analysis(const std::vector<AnalyzeData>& data, const AnalyzeOptions& options);
+
+// Exactly one place maps a report to an exit code (docs/reference/exit-codes.md).
+int exit_code_of(const Json& report);
+
+}  // namespace assay::verdict
