@@ -20,7 +20,8 @@ struct CompareOptions {
   std::vector<std::string> commands;  // [0] is the reference
   std::vector<std::string> names;     // -n, aligned with commands where given
   std::optional<std::string> reference_name;
-  std::vector<std::pair<std::string, std::vector<std::string>>> parameters;  // VAR -> values; cartesian product
+  // VAR -> values; cartesian product, the last VAR varying fastest
+  std::vector<std::pair<std::string, std::vector<std::string>>> parameters;
   std::optional<int> batches, pairs, warmups, runs;  // runs = -r, total pairs
   std::optional<int> min_runs, max_runs;             // adaptive bounds on total pairs
   std::optional<std::int64_t> seed;
@@ -46,8 +47,11 @@ struct CompareOptions {
   std::int64_t bootstrap_draws = 2000;
   double level = 0.95;
   std::optional<std::string> archive;  // nullopt = default place
-  bool no_archive = false;
+  std::optional<std::string> store;    // of the default place; nullopt = $ASSAY_STORE, else ./assay-archives
+  bool no_archive = false;             // nothing is written; the report is derived from memory
   std::string tool_version;
+  // Called before the first run with what is worth knowing but refuses nothing; may be empty.
+  std::function<void(const std::string&)> notice;
 };
 
 struct Progress {
@@ -61,6 +65,7 @@ struct CompareResult {
   Json report;
   std::string report_bytes;    // exactly report.json's bytes
   std::string archive_path;    // "" with no_archive
+  std::vector<std::string> sample_lines;  // only with no_archive: else samples.jsonl has them
   std::string first_failure;   // human text: which run, code, stderr excerpt; "" when none
   int stop_signal = 0;
 };
@@ -68,5 +73,13 @@ struct CompareResult {
 // Everything that can be refused is refused before the first run: commands, files, numbers, layouts.
 Result<CompareResult> run_compare(const CompareOptions& options, process::Launcher& launcher,
                                   const std::function<void(const Progress&)>& progress);
+
+// --dry-run: the same checks, then the plan in plain words. Runs and writes nothing (an --oracle-cmd is
+// not run).
+Result<std::string> describe_plan(const CompareOptions& options);
+
+// The points of `-P VAR MIN MAX -D STEP`, exact in decimal: ("0.5", "2", "0.5") -> 0.5 1.0 1.5 2.0.
+Result<std::vector<std::string>> scan_values(const std::string& min, const std::string& max,
+                                             const std::string& step);
 
 }  // namespace assay::compare

@@ -3,6 +3,8 @@
 // Schema: docs/reference/report.md.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,8 @@ struct CompareInputs {
   std::vector<Sample> samples;  // in file order
   Ending ending;
   Json host;
+  // The host's calibration report (docs/reference/calibrate.md) copied into the archive, if any.
+  std::optional<Json> calibration = std::nullopt;
 };
 
 // The whole report value. Fails only on inputs that contradict each other (a sample not in the plan).

@@ -1,0 +1,50 @@
+#include "assay/base/result.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+namespace assay {
+
+std::string_view error_code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::already_exists:
+      return "already_exists";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::not_persisted:
+      return "not_persisted";
+    case ErrorCode::invalid_format:
+      return "invalid_format";
+    case ErrorCode::launcher:
+      return "launcher";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::interrupted:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+std::string Error::message() const {
+  return where.empty() ? what : where + ": " + what;
+}
+
+Error system_error(ErrorCode code, std::string_view what, int err, std::string where) {
+  return Error{code, fmt::format("{}: {}", what, std::generic_category().message(err)),
+               std::move(where)};
+}
+
+void check_failed(const char* condition, const char* file, int line, std::string_view message) {
+  fmt::print(stderr, "assay: internal error at {}:{}: {} ({})\n", file, line, message, condition);
+  std::fflush(stderr);
+  std::abort();
+}
+
+}  // namespace assay

@@ -1,0 +1,342 @@
+#include "assay/compare/calibrate.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "record.h"
+
+#include "assay/base/files.h"
+#include "assay/base/ids.h"
+#include "assay/base/sha256.h"
+#include "assay/evidence/archive.h"
+#include "assay/host/host.h"
+#include "assay/verdict/calibration.h"
+#include "assay/verdict/plan.h"
+
+#include <fmt/core.h>
+
+namespace assay::compare {
+namespace {
+
+constexpr int kPairsPerBatch = 6;
+constexpr int kPairsPerBlock = 30;  // 30 runs of A, then 30 of B: one campaign in blocks order
+constexpr int kMaxBatches = 6000;
+constexpr int kProbeRuns = 5;
+
+// Threads that keep cores busy on purpose; they stop when the object dies.
+class BusyThreads {
+ public:
+  explicit BusyThreads(int count) {
+    for (int i = 0; i < count; ++i)
+      threads_.emplace_back([this] {
+        while (!stop_.load(std::memory_order_relaxed)) {
+        }
+      });
+  }
+  ~BusyThreads() {
+    stop_ = true;
+    for (auto& thread : threads_)
+      thread.join();
+  }
+  BusyThreads(const BusyThreads&) = delete;
+  BusyThreads& operator=(const BusyThreads&) = delete;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+// Two physical copies of one program under paths of equal length, removed with the object.
+class Copies {
+ public:
+  static Result<Copies> make(const std::string& program) {
+    std::error_code ignored;
+    std::string pattern = (std::filesystem::temp_directory_path(ignored) / "assay-aa-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr)
+      return tl::unexpected(system_error(ErrorCode::io, "cannot make a temporary directory", errno, pattern));
+    Copies copies(pattern);
+    ASSAY_TRY(const std::string bytes, read_file(program));
+    for (const char* name : {"a", "b"}) {
+      ASSAY_TRY_VOID(write_new_file(pattern + "/" + name, bytes, 0755));
+    }
+    copies.digest_ = sha256_hex(bytes);
+    return copies;
+  }
+  ~Copies() {
+    if (directory_.empty())
+      return;
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  Copies(Copies&& other) noexcept
+      : directory_(std::exchange(other.directory_, {})), digest_(std::move(other.digest_)) {}
+  Copies& operator=(Copies&&) = delete;
+
+  std::string path(verdict::Side side) const {
+    return directory_ + (side == verdict::Side::reference ? "/a" : "/b");
+  }
+  const std::string& digest() const { return digest_; }
+
+ private:
+  explicit Copies(std::string directory) : directory_(std::move(directory)) {}
+  std::string directory_;
+  std::string digest_;
+};
+
+process::RunRequest request_for(const std::string& program, const std::vector<std::string>& arguments,
+                                const std::string& padding) {
+  process::RunRequest request;
+  request.argv.push_back(program);
+  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+  request.environment = {{"LC_ALL", "C"}, {"ASSAY_PAD", padding}};
+  return request;
+}
+
+struct Probe {
+  Nanoseconds elapsed{};               // median
+  std::optional<std::string> digest;   // of the output when all probes agree
+};
+
+Result<Probe> probe(process::Launcher& launcher, const process::RunRequest& request) {
+  std::vector<std::int64_t> elapsed;
+  std::vector<std::string> outputs;
+  for (int i = 0; i < kProbeRuns; ++i) {
+    ASSAY_TRY(const process::RunResult run, launcher.run(request));
+    if (run.outcome != process::Outcome::ok)
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("a copy of the program does not run to success ({}, exit code {}): "
+                              "calibrate needs a command that works from a copied file",
+                              process::outcome_name(run.outcome), run.exit_code),
+                  request.argv.front());
+    elapsed.push_back(run.elapsed.value);
+    outputs.push_back(run.out.truncated ? "" : run.out.bytes);
+  }
+  std::sort(elapsed.begin(), elapsed.end());
+  Probe result{Nanoseconds(elapsed[elapsed.size() / 2]), std::nullopt};
+  const bool same = std::all_of(outputs.begin(), outputs.end(),
+                                [&](const std::string& o) { return o == outputs.front(); });
+  if (same)
+    result.digest = sha256_hex(outputs.front());
+  return result;
+}
+
+// What each side executes, fixed before the plan is written.
+struct Subject {
+  std::vector<std::string> arguments;
+  std::vector<std::string> injected_arguments;
+  Probe probe;
+  std::optional<std::string> injected_digest;
+};
+
+std::string scaled(std::int64_t iterations, double factor) {
+  return std::to_string(static_cast<std::int64_t>(static_cast<double>(iterations) * factor));
+}
+
+// Sizes the built-in work so that one run takes about work_ns beyond its start-up.
+Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launcher& launcher,
+                                 const std::string& program) {
+  ASSAY_TRY(const Probe empty, probe(launcher, request_for(program, {"1"}, "")));
+  constexpr std::int64_t trial = 4'000'000;
+  ASSAY_TRY(const Probe full, probe(launcher, request_for(program, {std::to_string(trial)}, "")));
+  const auto span = static_cast<double>(
+      std::max<std::int64_t>(1, full.elapsed.value - empty.elapsed.value));
+  const auto wanted = static_cast<double>(
+      std::max<std::int64_t>(options.work_ns - empty.elapsed.value, options.work_ns / 2));
+  const auto iterations = static_cast<std::int64_t>(static_cast<double>(trial) * wanted / span);
+  Subject subject;
+  subject.arguments = {std::to_string(iterations)};
+  subject.injected_arguments = {scaled(iterations, 1 + options.inject_percent / 100)};
+  ASSAY_TRY(subject.probe, probe(launcher, request_for(program, subject.arguments, "")));
+  ASSAY_TRY(const Probe injected, probe(launcher, request_for(program, subject.injected_arguments, "")));
+  subject.injected_digest = injected.digest;
+  return subject;
+}
+
+Result<Subject> subject_of(const CalibrateOptions& options, process::Launcher& launcher,
+                           const std::string& program) {
+  if (options.command.empty())
+    return built_in_subject(options, launcher, program);
+  if (options.inject_percent > 0)
+    return fail(ErrorCode::invalid_argument,
+                "extra work can only be injected into the built-in program; leave out the command",
+                "--inject");
+  Subject subject;
+  subject.arguments.assign(options.command.begin() + 1, options.command.end());
+  ASSAY_TRY(subject.probe, probe(launcher, request_for(program, subject.arguments, "")));
+  return subject;
+}
+
+verdict::Plan plan_for(const CalibrateOptions& options, const Subject& subject) {
+  verdict::PlanOptions plan;
+  plan.seed = options.seed.value_or(random_seed());
+  plan.warmups = 0;
+  plan.blocks_order = options.blocks;
+  plan.pairs = options.blocks ? kPairsPerBlock : kPairsPerBatch;
+  plan.cases = {verdict::kAaCase};
+  if (options.inject_percent > 0)
+    plan.cases.emplace_back(verdict::kInjectedCase);
+  const double seconds_per_batch = 2.2e-9 * static_cast<double>(subject.probe.elapsed.value) *
+                                   plan.pairs * static_cast<double>(plan.cases.size());
+  const double affordable = options.budget_seconds / std::max(seconds_per_batch, 1e-6);
+  plan.batches = options.batches.value_or(
+      static_cast<int>(std::clamp(affordable, 1.0, static_cast<double>(kMaxBatches))));
+  return verdict::make_plan(plan);
+}
+
+// Runs the plan; every batch's samples are durable before the next batch starts.
+class Runner {
+ public:
+  Runner(const CalibrateOptions& options, const Subject& subject, const Copies& copies,
+         process::Launcher& launcher)
+      : options_(options), subject_(subject), copies_(copies), launcher_(launcher) {}
+
+  Result<verdict::Ending> run(const verdict::Plan& plan, evidence::ArchiveWriter& archive,
+                              const std::function<void(const Progress&)>& progress) {
+    const Nanoseconds start = monotonic_now();
+    verdict::Ending ending;
+    std::size_t next = 0;
+    for (int batch = 0; batch < plan.options.batches; ++batch) {
+      ASSAY_TRY_VOID(archive.event("batch_started", {{"batch", batch}}));
+      ASSAY_TRY(const bool complete, run_batch(plan, next, archive));
+      if (!complete) {
+        ending.type = "interrupted";
+        ending.reason = reason_;
+        return ending;
+      }
+      ending.batches_done = batch + 1;
+      if (progress) {
+        const double elapsed = static_cast<double>((monotonic_now() - start).value) / 1e9;
+        progress({(batch + 1) * plan.options.pairs, plan.options.batches * plan.options.pairs, batch,
+                  plan.options.batches, "calibrating", elapsed});
+      }
+    }
+    return ending;
+  }
+
+ private:
+  // Returns false when we were asked to stop; the runs of the unfinished batch are kept.
+  Result<bool> run_batch(const verdict::Plan& plan, std::size_t& next,
+                         evidence::ArchiveWriter& archive) {
+    const int batch = plan.runs[next].batch;
+    const std::string padding(
+        static_cast<std::size_t>(plan.padding[static_cast<std::size_t>(batch)]), 'x');
+    std::string lines;
+    evidence::ArchiveWriter::PairAnchor anchor{batch, 0, -1};
+    const auto reading = load_.read();
+    bool complete = true;
+    for (; next < plan.runs.size() && plan.runs[next].batch == batch && complete; ++next) {
+      const verdict::PlannedRun& planned = plan.runs[next];
+      const bool more = planned.case_index == 1 && planned.side == verdict::Side::candidate;
+      const auto result = launcher_.run(
+          request_for(copies_.path(planned.side),
+                      more ? subject_.injected_arguments : subject_.arguments, padding));
+      if (!result) {
+        complete = false;
+        reason_ = result.error().code == ErrorCode::interrupted ? "signal" : "launcher_lost";
+        break;
+      }
+      const std::string& name = plan.options.cases[static_cast<std::size_t>(planned.case_index)];
+      lines += verdict::sample_line(to_sample(planned, name, *result, reading)) + "\n";
+      anchor.pair = planned.pair;
+      anchor.last_seq = planned.seq;
+    }
+    if (!lines.empty()) {
+      ASSAY_TRY_VOID(archive.append_samples(lines, anchor));
+    }
+    return complete;
+  }
+
+  const CalibrateOptions& options_;
+  const Subject& subject_;
+  const Copies& copies_;
+  process::Launcher& launcher_;
+  host::LoadMeter load_;
+  std::string reason_;
+};
+
+Json policy_of(const CalibrateOptions& options, const Subject& subject, const Copies& copies,
+               const host::Redactor& redact) {
+  Json command = Json::array();
+  for (const std::string& word : options.command)
+    command.push_back(redact(sanitize_utf8(word)));
+  return {{"schema", {{"name", "assay.policy.calibration"}, {"major", 1}, {"minor", 0}}},
+          {"command", command},
+          {"built_in", options.command.empty()},
+          {"arguments_of_built_in", options.command.empty() ? Json(subject.arguments) : Json(nullptr)},
+          {"program_sha256", copies.digest()},
+          {"inject_percent", options.inject_percent},
+          {"busy_threads", options.busy_threads},
+          {"blocks_order", options.blocks},
+          {"oracle_sha256", subject.probe.digest ? Json(*subject.probe.digest) : Json(nullptr)},
+          {"injected_oracle_sha256",
+           subject.injected_digest ? Json(*subject.injected_digest) : Json(nullptr)}};
+}
+
+Result<verdict::CalibrationInputs> read_inputs(const std::string& path, const verdict::Plan& plan,
+                                               const verdict::Ending& ending) {
+  ASSAY_TRY(const evidence::ArchiveReader archive, evidence::ArchiveReader::open(path));
+  verdict::CalibrationInputs inputs;
+  ASSAY_TRY(inputs.header, archive.document("header.json"));
+  ASSAY_TRY(inputs.policy, archive.document("policy.json"));
+  ASSAY_TRY(inputs.host, archive.document("host.json"));
+  inputs.plan = plan;
+  inputs.ending = ending;
+  ASSAY_TRY_VOID(archive.for_each_line(
+      "samples.jsonl", [&](std::string_view line, std::int64_t number) -> Result<void> {
+        ASSAY_TRY(verdict::Sample sample,
+                  verdict::parse_sample(line, fmt::format("samples.jsonl:{}", number)));
+        inputs.samples.push_back(std::move(sample));
+        return {};
+      }));
+  return inputs;
+}
+
+}  // namespace
+
+Result<CalibrateResult> run_calibration(const CalibrateOptions& options, process::Launcher& launcher,
+                                        const std::function<void(const Progress&)>& progress) {
+  const std::string program = options.command.empty() ? options.work_program : options.command.front();
+  ASSAY_TRY(const std::string resolved, process::resolve_program(program));
+  ASSAY_TRY(const Copies copies, Copies::make(resolved));
+  const BusyThreads busy(options.busy_threads);
+  ASSAY_TRY(const Subject subject,
+            subject_of(options, launcher, copies.path(verdict::Side::reference)));
+  const verdict::Plan plan = plan_for(options, subject);
+  const std::string path = options.archive.value_or(default_archive_path());
+  ASSAY_TRY(evidence::ArchiveWriter archive,
+            evidence::ArchiveWriter::create(
+                path, {"calibration", options.tool_version},
+                policy_of(options, subject, copies, host::Redactor::for_this_process()),
+                verdict::plan_text(plan), host::collect()));
+  ASSAY_TRY_VOID(archive.event("campaign_started"));
+  ASSAY_TRY_VOID(archive.sync());
+
+  Runner runner(options, subject, copies, launcher);
+  const Nanoseconds start = monotonic_now();
+  ASSAY_TRY(const verdict::Ending ending, runner.run(plan, archive, progress));
+  CalibrateResult result;
+  result.archive_path = path;
+  result.stop_signal = process::stop_signal();
+  result.seconds_per_batch = static_cast<double>((monotonic_now() - start).value) / 1e9 /
+                             static_cast<double>(std::max<std::int64_t>(1, ending.batches_done));
+  Json report;
+  ASSAY_TRY_VOID(archive.finalize(ending.type,
+                                  {{"reason", ending.reason}, {"batches_done", ending.batches_done}},
+                                  [&]() -> Result<Json> {
+                                    ASSAY_TRY(const auto inputs, read_inputs(path, plan, ending));
+                                    ASSAY_TRY(report, verdict::derive_calibration_report(inputs));
+                                    return report;
+                                  }));
+  result.report = std::move(report);
+  return result;
+}
+
+}  // namespace assay::compare

@@ -1,0 +1,90 @@
+// Executes a plan: hooks, runs, evidence after each pair, judgement after the evidence.
+#pragma once
+
+#include "evidence_sink.h"
+#include "prepare.h"
+
+#include "assay/base/result.h"
+#include "assay/base/units.h"
+#include "assay/compare/compare.h"
+#include "assay/host/host.h"
+#include "assay/process/launcher.h"
+#include "assay/verdict/report.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::compare {
+
+struct CampaignEnd {
+  verdict::Ending ending;
+  std::string first_failure;  // human text, "" when none
+  int stop_signal = 0;
+};
+
+class Campaign {
+ public:
+  // All references must outlive the object.
+  Campaign(const CompareOptions& options, const Prepared& prepared, process::Launcher& launcher,
+           EvidenceSink& sink);
+
+  // An error means that evidence could not be persisted; everything else is an ending.
+  Result<CampaignEnd> run(const std::function<void(const Progress&)>& progress);
+
+ private:
+  // The adjacent runs of one pair: [first, last) in plan order.
+  struct Unit {
+    std::size_t first = 0, last = 0;
+  };
+  // One finished run of the current pair.
+  struct Finished {
+    const verdict::PlannedRun* planned = nullptr;
+    process::RunResult result;
+    verdict::Sample sample;
+  };
+
+  Unit unit_at(std::size_t first) const;
+  bool running() const { return end_.ending.type == "finished" && end_.ending.reason.empty(); }
+
+  Result<void> enter_group(const verdict::PlannedRun& next);
+  void leave_group();
+  Result<void> leave_batch(std::int64_t batch);
+  Result<void> run_unit(const Unit& unit);
+  Result<void> record(std::vector<Finished>& finished);
+  void judge(const std::vector<Finished>& finished);
+
+  // False when the campaign must stop; the ending says why.
+  bool run_hook(const Argv& argv, const char* flag, const PreparedCase& one, verdict::Side side);
+  std::optional<process::RunResult> run_one(const verdict::PlannedRun& planned);
+  bool stopped_by(const Error& error);
+  bool stop_requested();
+  void equalise_gap();
+  process::RunRequest request_for(const Argv& argv) const;
+  const host::LoadMeter::Reading& load();
+
+  const PreparedCase& case_of(const verdict::PlannedRun& planned) const {
+    return prepared_.cases[static_cast<std::size_t>(planned.case_index)];
+  }
+
+  const CompareOptions& options_;
+  const Prepared& prepared_;
+  process::Launcher& launcher_;
+  EvidenceSink& sink_;
+  const verdict::Plan& plan_;
+  std::vector<verdict::Expectation> expectations_;  // by case
+  CampaignEnd end_;
+
+  const verdict::PlannedRun* group_ = nullptr;  // a run of the batch and case that are set up
+  std::int64_t batch_ = -1;
+  std::string padding_;
+  std::int64_t iteration_ = 0;
+  host::LoadMeter meter_;
+  host::LoadMeter::Reading reading_;
+  std::optional<Nanoseconds> last_reading_;
+  std::optional<Nanoseconds> last_run_end_;
+  Nanoseconds widest_gap_{};
+};
+
+}  // namespace assay::compare

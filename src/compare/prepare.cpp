@@ -1,0 +1,309 @@
+#include "prepare.h"
+
+#include "command.h"
+#include "layout.h"
+#include "names.h"
+
+#include "assay/base/files.h"
+#include "assay/base/ids.h"
+#include "assay/base/sha256.h"
+#include "assay/base/text.h"
+#include "assay/host/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay::compare {
+namespace {
+
+constexpr std::size_t kMaxDisplayName = 300;
+
+Error bad(std::string what, std::string where) {
+  return Error{ErrorCode::invalid_argument, std::move(what), std::move(where)};
+}
+
+Result<void> check_commands(const CompareOptions& options) {
+  const std::size_t n = options.commands.size();
+  if (n < 2)
+    return tl::unexpected(
+        bad(fmt::format("needs a reference and at least one candidate, got {} command{}: put each "
+                        "in quotes, as in  assay compare './old --input f' './new --input f'",
+                        n, n == 1 ? "" : "s"),
+            "commands"));
+  if (options.names.size() > n)
+    return tl::unexpected(
+        bad(fmt::format("{} names for {} commands: give at most one each", options.names.size(), n),
+            "--command-name"));
+  const auto one_or_each = [n](const std::vector<std::string>& list, const char* flag) {
+    Result<void> ok;
+    if (list.size() > 1 && list.size() != n)
+      ok =
+          tl::unexpected(bad(fmt::format("given {} times for {} commands: give it once for all, or "
+                                         "once per command",
+                                         list.size(), n),
+                             flag));
+    return ok;
+  };
+  ASSAY_TRY_VOID(one_or_each(options.prepare, "--prepare"));
+  ASSAY_TRY_VOID(one_or_each(options.conclude, "--conclude"));
+  ASSAY_TRY_VOID(one_or_each(options.output, "--output"));
+  return {};
+}
+
+Result<void> check_limits(const CompareOptions& options) {
+  const auto bound = [](std::int64_t bytes) -> Result<void> {
+    if (bytes < 1 || bytes > (INT64_C(1) << 30))
+      return tl::unexpected(
+          bad(fmt::format("{} is out of range: use 1 to {} bytes", bytes, INT64_C(1) << 30),
+              "--max-output"));
+    return {};
+  };
+  ASSAY_TRY_VOID(bound(options.stdout_bound));
+  ASSAY_TRY_VOID(bound(options.stderr_bound));
+  if (options.timeout_ns && *options.timeout_ns < 1)
+    return tl::unexpected(bad("must be greater than 0", "--timeout"));
+  if (options.seed && (*options.seed < 0 || *options.seed > (INT64_C(1) << 53) - 1))
+    return tl::unexpected(
+        bad(fmt::format("{} is out of range: use 0 to 2^53-1", *options.seed), "--seed"));
+  if (options.oracle_file && options.oracle_command)
+    return tl::unexpected(
+        bad("conflicts with --oracle-cmd: one of them is the right output", "--oracle"));
+  return {};
+}
+
+Result<void> check_cpus(const std::vector<int>& cpus) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (cpus.empty() || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return {};
+  std::string known;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
+      known += (known.empty() ? "" : ",") + std::to_string(cpu);
+  for (const int cpu : cpus)
+    if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
+      return tl::unexpected(
+          bad(fmt::format("CPU {} is not usable here: this process may run on {}", cpu, known),
+              "--cpu"));
+  return {};
+}
+
+Result<std::string> read_oracle(const std::string& path, std::int64_t bound) {
+  const std::string where = "--oracle " + printable(path, 200);
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0)
+    return tl::unexpected(system_error(ErrorCode::not_found, "can't be read", errno, where));
+  if (!S_ISREG(info.st_mode))
+    return tl::unexpected(bad("is no regular file", where));
+  if (info.st_size > bound)
+    return tl::unexpected(
+        bad(fmt::format("has {} bytes, more than the {} bytes of output that are captured: raise "
+                        "--max-output",
+                        info.st_size, bound),
+            where));
+  auto bytes = read_file(path, bound);
+  if (!bytes)
+    return fail(bytes.error().code, bytes.error().what, where);
+  return bytes;
+}
+
+Result<void> check_input(const CompareOptions& options, Prepared& prepared) {
+  if (options.input.empty())
+    return {};
+  const std::string where = "--input " + printable(options.input, 200);
+  auto digest = sha256_file(options.input);
+  if (!digest)
+    return fail(digest.error().code, "can't be read as a regular file: " + digest.error().what,
+                where);
+  prepared.input_sha256 = *digest;
+  return {};
+}
+
+Result<void> check_output(PreparedSide& side, const std::string& mode, bool has_oracle,
+                          const std::string& role) {
+  using process::OutputMode;
+  if (mode.empty() || mode == "pipe")
+    side.output = OutputMode::capture;
+  else if (mode == "null")
+    side.output = OutputMode::null;
+  else if (mode == "inherit")
+    side.output = OutputMode::inherit;
+  else
+    side.output = OutputMode::file;
+  if (side.output != OutputMode::capture && has_oracle)
+    return tl::unexpected(bad(fmt::format("'{}' (of the {}) hides the output that --oracle checks: "
+                                          "leave it out",
+                                          printable(mode, 80), role),
+                              "--output"));
+  if (side.output == OutputMode::file) {
+    side.output_path = mode;
+    if (auto writable = check_writable(mode); !writable)
+      return fail(writable.error().code, "can't be written: " + writable.error().what,
+                  "--output " + printable(mode, 200));
+  }
+  return {};
+}
+
+const std::string& pick(const std::vector<std::string>& list, std::size_t index) {
+  static const std::string none;
+  return list.empty() ? none : list.size() == 1 ? list[0] : list[index];
+}
+
+// One command at one parameter point, with its hooks.
+Result<PreparedSide> prepare_side(const CompareOptions& options, const CommandMaker& maker,
+                                  std::size_t index) {
+  PreparedSide side;
+  const std::string role = command_role(index, options.commands.size());
+  ASSAY_TRY(Command command, maker.make(options.commands[index], role));
+  side.argv = std::move(command.argv);
+  side.program = std::move(command.program);
+  const bool named = index < options.names.size() && !options.names[index].empty();
+  const std::string& name = index == 0 && options.reference_name ? *options.reference_name
+                            : named                              ? options.names[index]
+                                                                 : command.text;
+  side.name = printable(name, kMaxDisplayName);
+  const auto hook = [&maker](const std::string& text, const char* flag,
+                             Argv& into) -> Result<void> {
+    if (text.empty())
+      return {};
+    ASSAY_TRY(Command made, maker.make(text, flag));
+    into = std::move(made.argv);
+    return {};
+  };
+  ASSAY_TRY_VOID(hook(options.setup, "--setup", side.setup));
+  ASSAY_TRY_VOID(hook(pick(options.prepare, index), "--prepare", side.prepare));
+  ASSAY_TRY_VOID(hook(pick(options.conclude, index), "--conclude", side.conclude));
+  ASSAY_TRY_VOID(hook(options.cleanup, "--cleanup", side.cleanup));
+  ASSAY_TRY_VOID(check_output(side, pick(options.output, index),
+                              options.oracle_file || options.oracle_command, role));
+  return side;
+}
+
+Result<PreparedCase> prepare_case(const CompareOptions& options, const ParameterPoint& point,
+                                  std::size_t candidate, std::set<std::string>& used) {
+  PreparedCase made;
+  made.parameters = point;
+  const CommandMaker maker(options.shell, point, used);
+  ASSAY_TRY(made.sides[0], prepare_side(options, maker, 0));
+  ASSAY_TRY(made.sides[1], prepare_side(options, maker, candidate));
+  if (options.oracle_file) {
+    ASSAY_TRY(const std::string path, expand(*options.oracle_file, point, "--oracle", used));
+    ASSAY_TRY(made.oracle, read_oracle(path, options.stdout_bound));
+  }
+  if (options.oracle_command) {
+    ASSAY_TRY(Command command, maker.make(*options.oracle_command, "--oracle-cmd"));
+    made.oracle_command = std::move(command.argv);
+  }
+  return made;
+}
+
+// "candidate", "candidate-2" or the -n name, then the parameters: "candidate{n=4,mode=fast}".
+std::string raw_case_name(const CompareOptions& options, std::size_t candidate,
+                          const ParameterPoint& point) {
+  const bool named = candidate < options.names.size() && !options.names[candidate].empty();
+  std::string name =
+      named ? options.names[candidate] : command_role(candidate, options.commands.size());
+  if (point.empty())
+    return name;
+  std::string values;
+  for (const auto& [variable, values_of] : options.parameters)
+    values += (values.empty() ? "" : ",") + variable + "=" + point.at(variable);
+  return name + "{" + values + "}";
+}
+
+Result<void> check_archive(const CompareOptions& options) {
+  if (options.no_archive) {
+    if (options.archive)
+      return tl::unexpected(bad("conflicts with --no-archive: leave one out", "--archive"));
+    return {};
+  }
+  if (!options.archive)
+    return {};
+  const std::string where = "--archive " + printable(*options.archive, 200);
+  struct stat info = {};
+  if (options.archive->empty())
+    return tl::unexpected(bad("is empty: name a directory that doesn't exist yet", where));
+  if (lstat(options.archive->c_str(), &info) == 0)
+    return fail(ErrorCode::already_exists,
+                "exists already, and evidence is never overwritten: choose another name", where);
+  return check_creatable(*options.archive, where);
+}
+
+}  // namespace
+
+std::string command_role(std::size_t index, std::size_t commands) {
+  if (index == 0)
+    return "reference";
+  return commands == 2 ? "candidate" : fmt::format("candidate-{}", index);
+}
+
+Result<void> check_creatable(const std::string& place, const std::string& where) {
+  std::string at = place;
+  struct stat info = {};
+  for (;;) {
+    while (at.size() > 1 && at.back() == '/')
+      at.pop_back();
+    if (stat(at.c_str(), &info) == 0)
+      break;
+    if (errno != ENOENT && errno != ENOTDIR)
+      return tl::unexpected(
+          system_error(ErrorCode::invalid_argument, "can't be created", errno, where));
+    const std::size_t slash = at.rfind('/');
+    at = slash == std::string::npos ? "." : slash == 0 ? "/" : at.substr(0, slash);
+  }
+  if (!S_ISDIR(info.st_mode))
+    return tl::unexpected(
+        bad(fmt::format("can't be created: '{}' is no directory", printable(at, 200)), where));
+  if (access(at.c_str(), W_OK | X_OK) != 0)
+    return tl::unexpected(
+        system_error(ErrorCode::invalid_argument,
+                     fmt::format("can't be created in '{}' (choose another place, or --no-archive)",
+                                 printable(at, 200)),
+                     errno, where));
+  return {};
+}
+
+Result<Prepared> prepare(const CompareOptions& options) {
+  Prepared prepared;
+  ASSAY_TRY_VOID(check_commands(options));
+  ASSAY_TRY_VOID(check_limits(options));
+  ASSAY_TRY_VOID(check_cpus(options.cpus));
+  ASSAY_TRY_VOID(check_archive(options));
+  ASSAY_TRY(const auto points, parameter_points(options.parameters));
+  std::set<std::string> used;
+  std::vector<std::string> raw_names;
+  const host::Redactor redact = host::Redactor::for_this_process();  // names are evidence
+  for (std::size_t candidate = 1; candidate < options.commands.size(); ++candidate)
+    for (const ParameterPoint& point : points) {
+      ASSAY_TRY(PreparedCase made, prepare_case(options, point, candidate, used));
+      prepared.cases.push_back(std::move(made));
+      raw_names.push_back(redact(raw_case_name(options, candidate, point)));
+    }
+  const std::vector<std::string> names = unique_names(raw_names);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    prepared.cases[i].name = names[i];
+  for (const auto& [variable, values] : options.parameters)
+    if (used.count(variable) == 0)
+      prepared.notices.push_back(fmt::format(
+          "parameter {0} is used in no command: every one of its values measures the same thing "
+          "(write {{{0}}} where its value belongs)",
+          variable));
+  ASSAY_TRY_VOID(check_input(options, prepared));
+  ASSAY_TRY(const Layout layout, make_layout(options, prepared.cases.size(), prepared.notices));
+  prepared.plan = {.seed = options.seed ? *options.seed : random_seed(),
+                   .batches = layout.batches,
+                   .pairs = layout.pairs,
+                   .warmups = layout.warmups,
+                   .layout_padding = options.layout_padding,
+                   .looks = layout.looks,
+                   .cases = names};
+  return prepared;
+}
+
+}  // namespace assay::compare

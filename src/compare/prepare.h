@@ -1,0 +1,60 @@
+// Everything that can be refused, checked before the first run: words, programs, files, CPUs,
+// layout.
+#pragma once
+
+#include "parameters.h"
+
+#include "assay/base/result.h"
+#include "assay/compare/compare.h"
+#include "assay/process/run.h"
+#include "assay/verdict/plan.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::compare {
+
+using Argv = std::vector<std::string>;  // empty = none
+
+struct PreparedSide {
+  std::string name;     // display name
+  Argv argv;            // what is executed: the words, or a shell and its text
+  std::string program;  // resolved argv[0]
+  process::OutputMode output = process::OutputMode::capture;
+  std::string output_path;
+  Argv setup, prepare, conclude, cleanup;
+};
+
+struct PreparedCase {
+  std::string name;
+  ParameterPoint parameters;
+  std::array<PreparedSide, 2> sides;  // by verdict::Side
+  Argv oracle_command;
+  std::optional<std::string> oracle;  // the right stdout, byte for byte
+
+  const PreparedSide& side(verdict::Side which) const {
+    return sides[which == verdict::Side::reference ? 0 : 1];
+  }
+};
+
+struct Prepared {
+  std::vector<PreparedCase> cases;
+  verdict::PlanOptions plan;
+  std::string archive_path;  // "" = default place
+  std::optional<std::string> input_sha256;
+  std::vector<std::string> notices;
+};
+
+// Starts no process and writes nothing. --oracle-cmd is only split and resolved.
+Result<Prepared> prepare(const CompareOptions& options);
+
+// Fails when `place` (or its nearest existing ancestor) is no directory that can be written to.
+Result<void> check_creatable(const std::string& place, const std::string& where);
+
+// "candidate", "candidate-2", "reference": what a command is called in errors.
+std::string command_role(std::size_t index, std::size_t commands);
+
+}  // namespace assay::compare

@@ -1,0 +1,25 @@
+// From what the launcher observed to a line of evidence.
+#pragma once
+
+#include "assay/host/host.h"
+#include "assay/process/run.h"
+#include "assay/verdict/plan.h"
+#include "assay/verdict/sample.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace assay::compare {
+
+// Every absent fact becomes null with a reason. `output` tells whether the streams were captured.
+verdict::Sample to_sample(const verdict::PlannedRun& planned, const std::string& case_name,
+                          const process::RunResult& run, const host::LoadMeter::Reading& load,
+                          process::OutputMode output = process::OutputMode::capture);
+
+// <store>/<UTC basic form>-<first 8 hex of id>; the store is `store`, else $ASSAY_STORE, else
+// ./assay-archives. `id` "" = a fresh one.
+std::string default_archive_path(const std::optional<std::string>& store = {},
+                                 std::string_view id = {});
+
+}  // namespace assay::compare

@@ -1,0 +1,67 @@
+// The campaign as a whole in words.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "verdicts.h"
+#include "view.h"
+
+namespace assay::report {
+
+bool is_unfinished(const Json& report) { return text_at(report, {"status"}) != "measured"; }
+
+std::string overall_status(const Json& report) {
+  const std::string ended = text_at(report, {"status"});
+  std::string prefix;
+  if (ended == "interrupted")
+    prefix = "INTERRUPTED";
+  else if (ended == "failed")
+    prefix = "FAILED";
+  else if (ended != "measured")
+    prefix = "NOT FINISHED (n/a)";
+  std::string status = status_of(at(report, {"overall"}));
+  if (status == "PASS" && flag_at(report, {"overall", "typical_run_only"}) == true)
+    status = "PASS (typical run only)";
+  if (status == "n/a" || status == "NOT_GATED")
+    status = flag_at(report, {"gated"}) == false ? "measured, no gate asked for" : "no verdict (n/a)";
+  if (prefix.empty())
+    return status;
+  // An unfinished campaign without a gate has no second word to add.
+  return flag_at(report, {"gated"}) == false ? prefix : prefix + ", " + status;
+}
+
+std::string overall_clause(const Json& report) {
+  const std::string ended = text_at(report, {"status"});
+  const std::string runs = fmt::format("{} of {} planned runs are recorded and kept",
+                                       count_text(integer_at(report, {"scope", "runs_recorded"})),
+                                       count_text(integer_at(report, {"scope", "runs_planned"})));
+  std::vector<std::string> reasons = texts_at(report, {"overall", "reasons"});
+  for (const std::string& blocker : texts_at(report, {"blockers"}))
+    if (std::find(reasons.begin(), reasons.end(), blocker) == reasons.end())
+      reasons.push_back(blocker);
+  const std::string because = reasons.empty() ? "" : "; because: " + join_codes(reasons);
+  if (ended == "interrupted")
+    return "the campaign was stopped before its plan was done; " + runs + because;
+  if (ended == "failed")
+    return "the campaign could not be completed as asked; " + runs + because;
+  return runs + because;
+}
+
+std::vector<std::string> case_flags(const Json& report, const Json& case_value) {
+  std::vector<std::string> flags;
+  const auto add = [&flags](const std::string& code) {
+    if (!code.empty() && std::find(flags.begin(), flags.end(), code) == flags.end())
+      flags.push_back(code);
+  };
+  for (const std::string& code : texts_at(verdict_of(case_value, Kind::wall), {"reasons"}))
+    add(code);
+  if (flag_at(case_value, {"methods_disagree"}) == true)
+    add("methods_disagree");
+  const std::string name = text_at(case_value, {"name"});
+  for (const Json& diagnostic : array_at(report, {"diagnostics"}))
+    if (text_at(diagnostic, {"case"}) == name)
+      add(text_at(diagnostic, {"code"}));
+  return flags;
+}
+
+}  // namespace assay::report

@@ -1,0 +1,26 @@
+// The row of a case, shared by the terminal's table and the Markdown, AsciiDoc and org ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "table.h"
+
+namespace assay::report {
+
+struct CaseRow {
+  std::string name;  // raw
+  std::string status, ratio, interval, gate, pairs, reference, candidate;
+  std::vector<std::string> flags;
+  Bar bar;
+  const Json* value = nullptr;
+};
+
+// In the report's order; `time_unit` as in TerminalStyle.
+std::vector<CaseRow> case_rows(const Json& report, const std::string& time_unit);
+// "95 % interval", or "interval" where the cases have different levels.
+std::string interval_title(const Json& report);
+std::string case_name(const Json& case_value);
+
+}  // namespace assay::report

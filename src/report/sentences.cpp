@@ -1,0 +1,170 @@
+// The one table of reason codes in plain words. docs/reference/reason-codes.md lists the same codes.
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "assay/report/render.h"
+
+namespace assay::report {
+namespace {
+
+struct Reason {
+  std::string_view code;
+  std::string_view sentence;
+};
+
+// Sorted by code (a test holds that), so that look-up is a binary search.
+constexpr Reason kReasons[] = {
+    {"below_resolution",
+     "At least one run used less CPU time than the kernel can count, so CPU time gives no verdict; "
+     "more work per run would."},
+    {"blocks_order",
+     "All runs of one side came before those of the other, so any drift of the machine counts as a "
+     "difference; such data are never gated."},
+    {"campaign_failed",
+     "The campaign could not go on and stopped; everything recorded until then is kept."},
+    {"descendants_left",
+     "Some runs left processes behind when they ended; they were killed, and their work may be "
+     "missing from the time."},
+    {"evidence_not_persisted",
+     "A record could not be written durably (disk full or read-only?), so the campaign stopped: a "
+     "result without evidence is worth nothing."},
+    {"fail_impossible_at_this_layout",
+     "With this many batches and cases the corrected test cannot reach FAIL whatever is measured; "
+     "use more batches (--batches) or fewer cases."},
+    {"host_cannot_resolve",
+     "The noise of this host is too large for the difference of interest within the batches "
+     "allowed; a quieter host or a longer run is needed."},
+    {"host_not_calibrated",
+     "The false-alarm rate of this host has not been measured; `assay calibrate` does that."},
+    {"host_state_not_observed",
+     "Some facts about the machine's state could not be read, so they cannot be ruled out as a "
+     "cause."},
+    {"incomplete_batch",
+     "Some case has no pair in a batch; that batch is left out of the mean over cases."},
+    {"interrupted",
+     "The campaign was interrupted before its plan was done; every finished pair is kept, but the "
+     "planned scope was not reached."},
+    {"launcher_lost",
+     "The helper that starts the runs died, so the campaign ended there; every finished pair is "
+     "kept."},
+    {"layout_padding_off",
+     "The memory layout of the environment was the same in every batch; a difference may come from "
+     "that layout alone. Leave layout padding on."},
+    {"load_high",
+     "Other work kept the machine busy during the campaign; intervals are wider for it, and wall "
+     "time suffers most."},
+    {"methods_disagree",
+     "The two interval methods do not overlap on one conclusion: one excludes a ratio of 1 (or the "
+     "cap) and the other does not. The gate follows clustered-signed-rank-v1 only."},
+    {"missing_pairs",
+     "Pairs of the plan are missing, so there is less evidence than was planned."},
+    {"no_gate", "No cap was asked for, so nothing passes or fails; the figures only inform."},
+    {"no_samples", "No run gave a usable figure of this kind."},
+    {"noisy_stderr", "A run wrote to standard error although the policy requires it to be silent."},
+    {"not_available", "The figure could not be observed on this host."},
+    {"not_calibrated_method",
+     "hierarchical-percentile-v1 has no calibrated error rate at this layout: with B batches it "
+     "cannot cover more than 1 - 2^(1-B). Read its interval as a description."},
+    {"not_significant_after_holm",
+     "Taken alone this case would fail, but not once the number of cases is accounted for (Holm): "
+     "among many cases some look slow by chance."},
+    {"one_batch_decides",
+     "Without its most extreme batch the verdict would be another one; look at that batch before "
+     "trusting it."},
+    {"order_effect",
+     "Which program runs first in a pair changes the ratio; the order is balanced, so the estimate "
+     "holds, but something carries over from one run to the next."},
+    {"order_unbalanced",
+     "The two sides did not go first equally often, so an advantage of position could pass for a "
+     "difference."},
+    {"other_workload_not_excluded",
+     "Other programs may have been running on the machine; nothing observed here rules that out."},
+    {"outliers_present",
+     "Some pairs lie far from the rest. None is removed; the rank methods give each of them the "
+     "weight of one pair."},
+    {"output_contains_paths",
+     "Captured output holds paths of this machine; it is stored unchanged, so check before "
+     "publishing the archive."},
+    {"output_not_deterministic",
+     "The same side gave different outputs in different runs, so output alone cannot show that both "
+     "do the same work; an oracle (--oracle, --oracle-cmd) can."},
+    {"output_truncated",
+     "Some output was longer than its bound and is not stored or hashed whole, so it could not be "
+     "compared."},
+    {"outputs_differ",
+     "Reference and candidate gave different outputs, so the times may belong to different work; "
+     "there is no PASS without an oracle that accepts both."},
+    {"prepare_gap_differs",
+     "The pause before a run differs between the sides (a --prepare or --conclude that takes longer "
+     "on one), which changes cache and clock state; make both pauses alike."},
+    {"quick_preset",
+     "The quick preset measures too little for a verdict; it shows the way a report looks."},
+    {"ratio_drift",
+     "The ratio itself wanders during the campaign (neighbouring pairs or batches are alike), which "
+     "makes every interval too narrow."},
+    {"rss_quantised",
+     "The kernel gave no usable peak memory for some runs (it counts in whole pages, sometimes in "
+     "large steps), so those runs have no memory figure."},
+    {"run_failed",
+     "A run ended with a failing exit code or a signal. Its record is kept; use --ignore-failure "
+     "only where failing is the expected result."},
+    {"run_launch_error", "A run could not be started."},
+    {"run_output_limit", "A run wrote more output than its bound allows and was stopped there."},
+    {"run_timeout", "A run was still going at its time limit (--timeout) and was killed."},
+    {"schedule_not_followed", "Runs were not made in the order of the plan."},
+    {"short_run",
+     "Runs under 200 ms: starting a process and scheduling it are a large part of the time. Let the "
+     "program do more work inside one run."},
+    {"steal_high",
+     "The hypervisor took CPU time away during the campaign; wall time is affected, CPU time much "
+     "less."},
+    {"stopped_at_look",
+     "The adaptive rule stopped the campaign at a planned look; the interval's level is the one of "
+     "that look."},
+    {"tail_needs_more_pairs",
+     "There are too few pairs to show that slow runs did not become more frequent."},
+    {"tail_not_asked",
+     "Rare slow runs were not judged: so few pairs cannot show them. --tail-gate asks for it and "
+     "plans 20 batches x 6 pairs."},
+    {"tail_not_resolvable",
+     "Too many runs are slow on both sides already (over 1.1 times the typical run), which would "
+     "hide an additional tail on this host."},
+    {"tests_disagree",
+     "The t test and the exact sign-flip test over batches do not agree, and a claim needs both."},
+    {"too_few_batches",
+     "A verdict needs at least 8 batches; fewer cannot tell a difference between batches from a "
+     "difference between programs (--batches 10)."},
+    {"trend", "The ratio rises or falls steadily over the campaign."},
+    {"typical_run_only",
+     "The pass is about the typical run; nothing is shown about rare slow runs."},
+    {"unbatched_data",
+     "The numbers carry no batches, so the spread between set-ups is unknown; they are analysed, "
+     "never gated."},
+    {"unlikely_within_budget",
+     "At the size planned a decision was less likely than not; the prediction line gives the "
+     "probability."},
+    {"unpaired_data",
+     "The numbers are not pairs measured side by side, so drift of the machine may be part of the "
+     "difference; they are analysed, never gated."},
+    {"wrong_output", "A run's output was not what the oracle says; such a run never counts."},
+};
+
+}  // namespace
+
+std::string reason_sentence(const std::string& code) {
+  const auto* found =
+      std::lower_bound(std::begin(kReasons), std::end(kReasons), code,
+                       [](const Reason& r, const std::string& c) { return r.code < c; });
+  return found != std::end(kReasons) && found->code == code ? std::string(found->sentence)
+                                                            : std::string();
+}
+
+std::vector<std::string> known_reason_codes() {
+  std::vector<std::string> codes;
+  for (const Reason& reason : kReasons)
+    codes.emplace_back(reason.code);
+  return codes;
+}
+
+}  // namespace assay::report

@@ -1,0 +1,52 @@
+// One verdict (docs/reference/report.md, V) in words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/json.h"
+
+namespace assay::report {
+
+enum class Kind { wall, cpu, rss, tail };
+inline constexpr Kind kKinds[] = {Kind::wall, Kind::cpu, Kind::rss, Kind::tail};
+const char* kind_key(Kind kind);    // "wall": the member of `verdicts`
+const char* kind_title(Kind kind);  // "wall time"
+
+const Json& verdict_of(const Json& holder, Kind kind);
+// The closed list of statuses, "n/a" for anything else.
+std::string status_of(const Json& verdict);
+// A cap, or an asked-for tail gate: the verdict can pass or fail.
+bool is_gated(const Json& verdict, Kind kind);
+
+// What the verdict says, without its status word: "over the cap 1.05 ...; candidate slower by ...".
+std::string claim(const Json& verdict, const Json& case_value, Kind kind);
+// "slower by 2.1 % [1.4, 2.8]", "no difference shown; ..." or why nothing can be said.
+std::string finding_clause(const Json& verdict, Kind kind);
+// "clustered-signed-rank-v1, level 95 %, n = 60 pairs, B = 10 batches: ratio 1.02 [1.01, 1.03]".
+std::string method_clause(const Json& verdict, Kind kind);
+// "" unless the verdict carries a prediction.
+std::string prediction_clause(const Json& verdict);
+// Method 1's interval and, where both exist, whether the two methods agree.
+std::string second_method_clause(const Json& case_value);
+// "n/a (code, code)": a null figure with its reason.
+std::string not_available(const Json& verdict);
+// "60 = 10 x 6", from n and B of the verdict.
+std::string layout_text(const Json& verdict);
+// "<= 1.05 FAIL", or "none": the column gate of every table.
+std::string gate_text(const Json& verdict, Kind kind);
+
+// "PASS (typical run only)", "no gate", "INTERRUPTED"...: the first word of every report.
+std::string overall_status(const Json& report);
+// One line that explains the overall status.
+std::string overall_clause(const Json& report);
+// Codes worth a flag beside the case: the wall verdict's, and the diagnostics that name the case.
+std::vector<std::string> case_flags(const Json& report, const Json& case_value);
+// Gate of the whole campaign could not be met because it did not finish.
+bool is_unfinished(const Json& report);
+
+std::string join_codes(const std::vector<std::string>& codes);
+
+}  // namespace assay::report

@@ -1,0 +1,38 @@
+// Private parts of the clustered signed rank rule that several files share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/stats/pairs.h"
+#include "assay/stats/signed_rank.h"
+
+namespace assay::stats::detail {
+
+// Pairs sorted once, so that the ranks of |x - c| for any c are a merge of two runs: O(n) per c.
+class RankedPairs {
+ public:
+  explicit RankedPairs(const Pairs& pairs);
+
+  // signed_rank_sums(pairs, c).
+  std::vector<std::int64_t> sums(double c) const;
+  double min() const { return x_.front(); }
+  double max() const { return x_.back(); }
+
+ private:
+  std::vector<double> x_;
+  std::vector<int> batch_;
+  int batches_;
+};
+
+// mean / (sd / sqrt(n)) with sd over n - 1; +-1e9 or 0 by the sign of the mean when sd is 0.
+double t_statistic(const std::vector<double>& values);
+
+// The one-sided p-values of a statistic t and of the flip of `sums`. Below two batches the t test
+// knows nothing: t = 0 and both p = 1.
+CapTest make_cap_test(double t, std::vector<std::int64_t> sums);
+
+// The batch with the largest |sum|, the first of equals.
+std::size_t heaviest(const std::vector<std::int64_t>& sums);
+
+}  // namespace assay::stats::detail

@@ -1,0 +1,422 @@
+#include "verdicts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/stats/gate.h"
+#include "assay/stats/math.h"
+#include "assay/stats/prediction.h"
+#include "assay/stats/signed_rank.h"
+
+namespace assay::verdict {
+namespace {
+
+constexpr double kTailFamilyAlpha = 0.05;
+// An INCONCLUSIVE verdict is told what this many times the batches would do.
+constexpr int kPredictedFactor = 4;
+// Seeded side orders are balanced to within one pair per case and phase.
+constexpr int kOrderImbalanceAllowed = 2;
+
+std::optional<std::int64_t> figure(const Sample& s, Kind kind, std::string* key) {
+  switch (kind) {
+    case Kind::rss:
+      *key = "peak_rss_bytes";
+      return s.peak_rss_bytes;
+    case Kind::cpu:
+      *key = s.user_ns ? "system_ns" : "user_ns";
+      if (!s.user_ns || !s.system_ns)
+        return std::nullopt;
+      return *s.user_ns + *s.system_ns;
+    case Kind::wall:
+    case Kind::tail:
+      break;
+  }
+  *key = "elapsed_ns";
+  return s.elapsed_ns;
+}
+
+double percent(double log_ratio) { return (stats::exp(log_ratio) - 1) * 100; }
+
+void set_interval(VerdictValue& v, const Finding& f, Kind kind) {
+  const auto ratio = [](const std::optional<double>& x) {
+    return x ? std::optional<double>(stats::exp(*x)) : std::nullopt;
+  };
+  v.estimate = ratio(f.estimate);
+  v.lower = ratio(f.lower);
+  v.upper = ratio(f.upper);
+  v.log_lower = f.lower;
+  v.log_upper = f.upper;
+  v.ruled_out_above_percent = f.ruled_out_above_percent;
+  v.reasons.insert(f.reasons.begin(), f.reasons.end());
+  if (f.finding == "up")
+    v.finding = kind == Kind::rss ? "bigger" : "slower";
+  else if (f.finding == "down")
+    v.finding = kind == Kind::rss ? "smaller" : "faster";
+  else
+    v.finding = f.finding;
+}
+
+// What more batches would do, and whether this host can get there at all.
+void predict(VerdictValue& v, double t_at_cap, const std::optional<double>& smallest_difference) {
+  if (!v.log_lower || !v.log_upper || v.n_batches < stats::kMinGateBatches)
+    return;
+  const int b0 = v.n_batches;
+  const int more = kPredictedFactor * b0;
+  const double r = std::fabs(t_at_cap);
+  const double half_width = (*v.log_upper - *v.log_lower) / 2;
+  const double probability = stats::decision_probability(r, b0, more);
+  const auto nullable = [](const std::optional<int>& n) { return n ? Json(*n) : Json(nullptr); };
+  v.prediction = {
+      {"b50", nullable(stats::batches_for_probability(r, b0, 0.5))},
+      {"b80", nullable(stats::batches_for_probability(r, b0, 0.8))},
+      {"half_width_percent", percent(half_width)},
+      {"at_batches", more},
+      {"probability", probability},
+      {"half_width_at_percent",
+       percent(stats::predicted_half_width(half_width, b0, more, v.level))}};
+  if (probability < 0.5)
+    v.reasons.insert("unlikely_within_budget");
+  if (smallest_difference && *smallest_difference > 0 &&
+      stats::host_cannot_resolve(half_width, b0, stats::log(1 + *smallest_difference), more))
+    v.reasons.insert("host_cannot_resolve");
+}
+
+bool order_unbalanced(const std::vector<bool>& candidate_first) {
+  const auto first = std::count(candidate_first.begin(), candidate_first.end(), true);
+  const auto second = static_cast<std::ptrdiff_t>(candidate_first.size()) - first;
+  return std::abs(first - second) > kOrderImbalanceAllowed;
+}
+
+bool calibration_failed(const CompareInputs& in, Kind kind) {
+  if (!in.calibration || !in.calibration->is_object() || !in.calibration->contains("calibration"))
+    return false;
+  const Json& table = in.calibration->at("calibration");
+  const std::string name(kind_name(kind));
+  if (!table.is_object() || !table.contains(name) || !table.at(name).is_object())
+    return false;
+  return table.at(name).value("state", "") == "FAILED";
+}
+
+// Facts that forbid PASS and FAIL although both tests could be computed.
+void withhold(const Campaign& campaign, const Figures& f, Kind kind, VerdictValue& v) {
+  const auto inconclusive = [&](const char* reason) {
+    v.reasons.insert(reason);
+    v.status = "INCONCLUSIVE";
+    v.p_family = 1;
+  };
+  if (order_unbalanced(f.candidate_first))
+    inconclusive("order_unbalanced");
+  if (calibration_failed(*campaign.inputs, kind))
+    inconclusive("host_calibration_failed");
+}
+
+void judge_ratio_gate(const Campaign& campaign, const stats::Pairs& pairs, VerdictValue& v) {
+  const CompareInputs& in = *campaign.inputs;
+  const stats::GateResult gate = stats::judge_gate(
+      pairs,
+      {.cap = *v.cap, .direction = stats::Direction::up, .one_sided_alpha = campaign.alpha});
+  v.status = stats::verdict_name(gate.verdict);
+  v.reasons.insert(gate.reasons.begin(), gate.reasons.end());
+  v.p_t = gate.test.p_t_up;
+  v.p_flip = gate.test.p_flip_up;
+  v.p_family = gate.p_fail;
+  if (v.n_batches < stats::kMinGateBatches) {
+    v.status = "INCONCLUSIVE";
+    v.reasons.insert("too_few_batches");
+    v.p_family = 1;
+  }
+  if (!stats::fail_possible(v.n_batches, static_cast<int>(campaign.cases.size()), campaign.alpha))
+    v.reasons.insert("fail_impossible_at_this_layout");
+  if (v.status == "INCONCLUSIVE")
+    predict(v, gate.test.t, in.policy.smallest_difference);
+}
+
+// Ungated: a difference that the user declared interesting and that this interval cannot show.
+void check_resolution(const ComparePolicy& policy, VerdictValue& v) {
+  if (v.gated || v.finding != "no_difference" || !policy.smallest_difference ||
+      *policy.smallest_difference <= 0 || !v.log_lower || !v.log_upper || v.n_batches < 2)
+    return;
+  if (stats::host_cannot_resolve((*v.log_upper - *v.log_lower) / 2, v.n_batches,
+                                 stats::log(1 + *policy.smallest_difference),
+                                 kPredictedFactor * v.n_batches))
+    v.reasons.insert("host_cannot_resolve");
+}
+
+// True when the figures allow no statistics at all; the verdict then holds the reason.
+bool not_observed(const Figures& f, Kind kind, VerdictValue& v) {
+  v.reasons.insert(f.codes.begin(), f.codes.end());
+  if (f.missing > 0) {
+    v.reasons.insert("figures_missing");
+    if (v.gated)
+      v.status = "INCOMPLETE";
+  }
+  if (f.zero > 0 && kind != Kind::rss) {
+    v.reasons.insert("below_resolution");
+    if (v.gated && v.status != "INCOMPLETE")
+      v.status = "INCONCLUSIVE";
+    return true;
+  }
+  if (f.reference.empty()) {
+    if (f.missing == 0)
+      v.reasons.insert("no_complete_pairs");
+    if (v.gated)
+      v.status = "INCOMPLETE";
+    return true;
+  }
+  return false;
+}
+
+VerdictValue judge_ratio(const Campaign& campaign, const CaseData& data, Kind kind) {
+  const ComparePolicy& policy = campaign.inputs->policy;
+  VerdictValue v;
+  v.level = campaign.level;
+  v.cap = cap_of(policy.gates, kind);
+  v.gated = v.cap.has_value();
+  const Figures f = figures_of(data, kind);
+  v.n_pairs = static_cast<int>(f.reference.size());
+  v.n_batches = static_cast<int>(std::set<int>(f.batch.begin(), f.batch.end()).size());
+  if (not_observed(f, kind, v))
+    return v;
+  const stats::Pairs pairs = stats::make_pairs(f.reference, f.candidate, f.batch);
+  set_interval(v, find_difference(pairs, v.level), kind);
+  check_resolution(policy, v);
+  if (!v.gated)
+    return v;
+  const bool incomplete = v.status == "INCOMPLETE";
+  if (v.n_batches >= 2)
+    judge_ratio_gate(campaign, pairs, v);
+  else
+    v.status = "INCONCLUSIVE";
+  withhold(campaign, f, kind, v);
+  if (incomplete)
+    v.status = "INCOMPLETE";
+  return v;
+}
+
+VerdictValue judge_tail_kind(const Campaign& campaign, const CaseData& data) {
+  VerdictValue v;
+  v.method = kTailMethod;
+  v.level = 1 - kTailFamilyAlpha;
+  v.gated = campaign.inputs->policy.gates.tail;
+  if (!v.gated)
+    v.reasons.insert("tail_not_asked");
+  const Figures f = figures_of(data, Kind::tail);
+  v.n_pairs = static_cast<int>(f.reference.size());
+  const std::set<int> ids(f.batch.begin(), f.batch.end());
+  v.n_batches = static_cast<int>(ids.size());
+  if (not_observed(f, Kind::tail, v))
+    return v;
+  stats::TailData tail{f.reference, f.candidate, f.batch, v.n_batches};
+  for (int& b : tail.batch)
+    b = static_cast<int>(std::distance(ids.begin(), ids.find(b)));
+  v.tail = stats::judge_tail(tail);
+  v.estimate = 1 + v.tail->excess;
+  v.p_flip = v.tail->p_fail;
+  v.p_family = v.tail->p_fail;
+  v.reasons.insert("interval_not_defined");
+  if (!v.gated)
+    return v;
+  const bool incomplete = v.status == "INCOMPLETE";
+  v.status = stats::verdict_name(v.tail->verdict);
+  v.reasons.insert(v.tail->reasons.begin(), v.tail->reasons.end());
+  withhold(campaign, f, Kind::tail, v);
+  if (incomplete)
+    v.status = "INCOMPLETE";
+  return v;
+}
+
+}  // namespace
+
+std::string_view kind_name(Kind kind) {
+  constexpr std::array<std::string_view, 4> kNames = {"wall", "cpu", "tail", "rss"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<double> cap_of(const Gates& gates, Kind kind) {
+  switch (kind) {
+    case Kind::wall:
+      return gates.wall_cap;
+    case Kind::cpu:
+      return gates.cpu_cap;
+    case Kind::rss:
+      return gates.rss_cap;
+    case Kind::tail:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool is_gated(const Gates& gates, Kind kind) {
+  return kind == Kind::tail ? gates.tail : cap_of(gates, kind).has_value();
+}
+
+bool any_gate(const Gates& gates) {
+  return std::any_of(kKinds.begin(), kKinds.end(), [&](Kind k) { return is_gated(gates, k); });
+}
+
+Figures figures_of(const CaseData& data, Kind kind) {
+  Figures f;
+  for (const CompletePair& pair : data.pairs) {
+    bool usable = true;
+    double values[2] = {0, 0};
+    const Sample* sides[2] = {pair.reference, pair.candidate};
+    for (int i = 0; i < 2; ++i) {
+      std::string key;
+      const auto value = figure(*sides[i], kind, &key);
+      if (!value) {
+        const auto reason = sides[i]->reasons.find(key);
+        f.codes.insert(reason == sides[i]->reasons.end() ? "not_available" : reason->second);
+      }
+      usable = usable && value && *value > 0;
+      // A peak of 0 is a kernel that rounded it away: absent, never a small number.
+      f.missing += !value || (kind == Kind::rss && *value <= 0) ? 1 : 0;
+      f.zero += value && *value <= 0 ? 1 : 0;
+      if (kind == Kind::rss && value && *value <= 0)
+        f.codes.insert("rss_quantised");
+      values[i] = value ? static_cast<double>(*value) : 0;
+    }
+    if (!usable)
+      continue;
+    f.reference.push_back(values[0]);
+    f.candidate.push_back(values[1]);
+    f.batch.push_back(pair.batch);
+    f.candidate_first.push_back(pair.candidate_first);
+  }
+  return f;
+}
+
+Finding find_difference(const stats::Pairs& pairs, double level) {
+  Finding f;
+  f.estimate = stats::hodges_lehmann(pairs.x);
+  if (pairs.batches < stats::kMinGateBatches)
+    f.reasons.insert("too_few_batches");
+  const auto [low, high] = std::minmax_element(pairs.x.begin(), pairs.x.end());
+  if (*low >= *high)
+    f.reasons.insert("zero_spread");
+  if (pairs.batches < 2) {
+    f.reasons.insert("single_batch");
+    return f;
+  }
+  const stats::SignedRankInterval interval = stats::signed_rank_interval(pairs, level);
+  if (std::isfinite(interval.lower))
+    f.lower = interval.lower;
+  if (std::isfinite(interval.upper))
+    f.upper = interval.upper;
+  if (!f.lower || !f.upper)
+    f.reasons.insert("interval_unbounded");
+  const double alpha = (1 - level) / 2;
+  const auto direction = [&](const stats::CapTest& test) -> std::string {
+    if (test.p_t_up <= alpha && test.p_flip_up <= alpha)
+      return "up";
+    if (test.p_t_down <= alpha && test.p_flip_down <= alpha)
+      return "down";
+    return "no_difference";
+  };
+  f.finding = direction(stats::test_at(pairs, 0.0));
+  if (f.finding != "no_difference") {
+    if (pairs.batches > 2 &&
+        direction(stats::test_without_heaviest_batch(pairs, 0.0)) != f.finding)
+      f.reasons.insert("one_batch_decides");
+    return f;
+  }
+  if (f.lower && f.upper) {
+    if (*f.lower > 0 || *f.upper < 0)
+      f.reasons.insert("tests_disagree");
+    f.ruled_out_above_percent =
+        std::max(std::fabs(percent(*f.lower)), std::fabs(percent(*f.upper)));
+  }
+  return f;
+}
+
+VerdictValue judge(const Campaign& campaign, const CaseData& data, Kind kind) {
+  VerdictValue v = kind == Kind::tail ? judge_tail_kind(campaign, data)
+                                      : judge_ratio(campaign, data, kind);
+  if (v.gated && !campaign.inputs->calibration)
+    v.reasons.insert("host_not_calibrated");
+  return v;
+}
+
+void apply_holm(std::vector<VerdictValue*>& family, double alpha) {
+  std::vector<double> p;
+  for (const VerdictValue* v : family)
+    p.push_back(v->p_family);
+  const std::vector<double> adjusted = stats::holm(p);
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    VerdictValue& v = *family[i];
+    if (!v.gated || !v.p_flip)
+      continue;
+    v.p_holm = adjusted[i];
+    if (v.status == "FAIL" && adjusted[i] > alpha) {
+      v.status = "INCONCLUSIVE";
+      v.reasons.insert("not_significant_after_holm");
+    }
+  }
+}
+
+void apply_blockers(const Campaign& campaign, const CaseData& data, VerdictValue& v) {
+  v.subset_status = v.status;
+  std::set<std::string> blockers = data.blockers;
+  if (campaign.interrupted())
+    blockers.insert("interrupted");
+  else if (campaign.inputs->ending.type == "failed")
+    blockers.insert("campaign_failed");
+  if (!campaign.interrupted() &&
+      static_cast<std::int64_t>(data.pairs.size()) + data.pairs_rejected < data.pairs_planned)
+    blockers.insert("planned_runs_missing");
+  const bool oracle = data.policy->oracle_sha256.has_value();
+  if (!oracle && !data.outputs.reason.empty()) {
+    if (data.outputs.equal)
+      blockers.insert(data.outputs.reason);
+    else
+      v.reasons.insert(data.outputs.reason);
+  }
+  v.reasons.insert(blockers.begin(), blockers.end());
+  if (v.gated && !blockers.empty())
+    v.status = "INCOMPLETE";
+}
+
+std::vector<CaseVerdicts> judge_all(const Campaign& campaign) {
+  std::vector<CaseVerdicts> all(campaign.cases.size());
+  for (const Kind kind : kKinds) {
+    const auto k = static_cast<std::size_t>(kind);
+    std::vector<VerdictValue*> family;
+    for (std::size_t i = 0; i < campaign.cases.size(); ++i) {
+      all[i][k] = judge(campaign, campaign.cases[i], kind);
+      family.push_back(&all[i][k]);
+    }
+    apply_holm(family, kind == Kind::tail ? kTailFamilyAlpha : campaign.alpha);
+    for (std::size_t i = 0; i < campaign.cases.size(); ++i)
+      apply_blockers(campaign, campaign.cases[i], all[i][k]);
+  }
+  return all;
+}
+
+int badness_rank(std::string_view status) {
+  constexpr std::array<std::string_view, 4> kOrder = {"FAIL", "INCOMPLETE", "INCONCLUSIVE", "PASS"};
+  const auto it = std::find(kOrder.begin(), kOrder.end(), status);
+  return static_cast<int>(it - kOrder.begin());
+}
+
+Json verdict_json(const VerdictValue& v) {
+  const auto nullable = [](const std::optional<double>& x) {
+    return x && std::isfinite(*x) ? Json(*x) : Json(nullptr);
+  };
+  return {{"status", v.status},
+          {"method", v.method},
+          {"level", v.level},
+          {"n_pairs", v.n_pairs},
+          {"n_batches", v.n_batches},
+          {"estimate", nullable(v.estimate)},
+          {"lower", nullable(v.lower)},
+          {"upper", nullable(v.upper)},
+          {"cap", nullable(v.cap)},
+          {"p_t", nullable(v.p_t)},
+          {"p_flip", nullable(v.p_flip)},
+          {"p_holm", nullable(v.p_holm)},
+          {"finding", v.finding.empty() ? Json(nullptr) : Json(v.finding)},
+          {"ruled_out_above_percent", nullable(v.ruled_out_above_percent)},
+          {"reasons", v.reasons},
+          {"prediction", v.prediction}};
+}
+
+}  // namespace assay::verdict
