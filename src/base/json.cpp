@@ -16,6 +16,8 @@ namespace assay {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
+constexpr auto kMaxInteger =
+    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 // Feeds the lexer and tells how far it has read, which SAX events do not.
 class CountingIterator {
@@ -62,7 +64,7 @@ class StrictHandler {
     return value == 0 ? refuse("negative zero is not allowed") : put(value);
   }
   bool number_unsigned(number_unsigned_t value) {
-    if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+    if (value > kMaxInteger)
       return wide_integer(static_cast<double>(value), std::to_string(value));
     return put(static_cast<std::int64_t>(value));
   }
@@ -241,8 +243,7 @@ void write_value(const Json& value, std::string& out) {
       fmt::format_to(std::back_inserter(out), "{}", value.get<std::int64_t>());
       return;
     case Json::value_t::number_unsigned:
-      ASSAY_CHECK(value.get<std::uint64_t>() <=
-                      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()),
+      ASSAY_CHECK(value.get<std::uint64_t>() <= kMaxInteger,
                   "an integer above int64 must be written as a string");
       fmt::format_to(std::back_inserter(out), "{}", value.get<std::uint64_t>());
       return;
@@ -263,6 +264,39 @@ void write_value(const Json& value, std::string& out) {
       break;
   }
   ASSAY_CHECK(false, "not a JSON value");
+}
+
+tl::unexpected<Error> unwritable(const std::string& where, const std::string& pointer,
+                                 std::string_view reason) {
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{}: {}", pointer.empty() ? "the document" : printable(pointer, 120), reason),
+              where);
+}
+
+Result<void> check_value(const Json& value, const std::string& where, const std::string& pointer,
+                         std::size_t depth) {
+  if (depth > kMaxDepth)
+    return unwritable(where, pointer, "more than 64 levels deep");
+  if (value.is_string() && !is_valid_utf8(value.get_ref<const std::string&>()))
+    return unwritable(where, pointer, "the text is not UTF-8");
+  if (value.is_number_float() && !std::isfinite(value.get<double>()))
+    return unwritable(where, pointer, "the number is not finite");
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMaxInteger)
+    return unwritable(where, pointer, "the integer does not fit 64 bits");
+  if (value.is_binary() || value.is_discarded())
+    return unwritable(where, pointer, "not a JSON value");
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      ASSAY_TRY_VOID(check_value(value[i], where, fmt::format("{}/{}", pointer, i), depth + 1));
+  }
+  if (value.is_object()) {
+    for (auto member = value.begin(); member != value.end(); ++member) {
+      if (!is_valid_utf8(member.key()))
+        return unwritable(where, pointer, "a key is not UTF-8");
+      ASSAY_TRY_VOID(check_value(member.value(), where, pointer + "/" + member.key(), depth + 1));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -300,6 +334,11 @@ Result<Json> parse_canonical_json(std::string_view text, const std::string& wher
   return bad_json(where, offset,
                   "not in canonical form (keys sorted bytewise, no spaces, shortest numbers, only "
                   "the necessary escapes)");
+}
+
+Result<std::string> try_canonical_json(const Json& value, const std::string& where) {
+  ASSAY_TRY_VOID(check_value(value, where, "", value.is_structured() ? 1 : 0));
+  return canonical_json(value);
 }
 
 std::string canonical_json(const Json& value) {

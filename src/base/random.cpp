@@ -102,6 +102,13 @@ Xoshiro256::Xoshiro256(std::uint64_t seed) {
     word = source.next();
 }
 
+Xoshiro256 Xoshiro256::from_state(const std::array<std::uint64_t, 4>& state) {
+  ASSAY_CHECK(state != (std::array<std::uint64_t, 4>{}), "an all-zero state stays zero");
+  Xoshiro256 generator(0);
+  generator.state_ = state;
+  return generator;
+}
+
 std::uint64_t Xoshiro256::next() {
   const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
   const std::uint64_t t = state_[1] << 17;

@@ -92,8 +92,12 @@ Result<std::string> sha256_file(const std::string& path) {
     const ErrorCode code = errno == ENOENT ? ErrorCode::not_found : ErrorCode::io;
     return tl::unexpected<Error>(system_error(code, "cannot open for hashing", errno, path));
   }
+  return sha256_descriptor(fd.get(), path);
+}
+
+Result<std::string> sha256_descriptor(int fd, const std::string& path) {
   struct stat before {};
-  if (::fstat(fd.get(), &before) != 0)
+  if (::fstat(fd, &before) != 0)
     return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot stat", errno, path));
   if (!S_ISREG(before.st_mode))
     return fail(ErrorCode::io, "not a regular file, so it has no digest", path);
@@ -101,7 +105,7 @@ Result<std::string> sha256_file(const std::string& path) {
   Sha256 hash;
   std::vector<char> buffer(kReadBytes);
   for (;;) {
-    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    const ssize_t n = ::read(fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
@@ -111,7 +115,7 @@ Result<std::string> sha256_file(const std::string& path) {
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
   }
   struct stat after {};
-  if (::fstat(fd.get(), &after) != 0)
+  if (::fstat(fd, &after) != 0)
     return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot stat", errno, path));
   if (!same_file_state(before, after))
     return fail(ErrorCode::io, "the file changed while it was hashed", path);

@@ -1,13 +1,13 @@
 // What `assay calibrate` prints.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "cli.h"
 
 #include "assay/base/json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace assay::cli {
 

@@ -1,9 +1,15 @@
-// What every subcommand file shares. A subcommand is one function: argv -> options -> one library call
+// What every subcommand file shares. A subcommand is one function: argv -> options -> one library
+// call
 // -> exit code. Its file lives in src/cli, its line in the table of main.cpp.
 //
 // A command that measures starts its process::Launcher right after parse_arguments() and before it
 // reads any file, so that the helper starts while this process is small.
 #pragma once
+
+#include "assay/base/result.h"
+#include "assay/base/units.h"
+
+#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -11,11 +17,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <CLI/CLI.hpp>
-
-#include "assay/base/result.h"
-#include "assay/base/units.h"
 
 namespace assay::cli {
 
@@ -34,7 +35,8 @@ int analyze_main(const std::vector<std::string>& args);
 int calibrate_main(const std::vector<std::string>& args);
 int doctor_main(const std::vector<std::string>& args);
 
-// ---- Terminal (terminal.cpp) ---------------------------------------------------------------------
+// ---- Terminal (terminal.cpp)
+// ---------------------------------------------------------------------
 
 struct Style {
   bool color = false;        // on stdout
@@ -51,13 +53,14 @@ Result<Style> resolve_style(const std::string& name);
 Result<void> write_stdout(std::string_view bytes);
 void write_stderr(std::string_view bytes);
 
-// "assay: where: what" on stderr. Returns 130 or 143 for interrupted (the latter after SIGTERM), else 2.
+// "assay: where: what" on stderr. Returns 130 or 143 for interrupted (the latter after SIGTERM),
+// else 2.
 int report_error(const Error& error);
 // 130, 143 or 129 for the signal that stopped a campaign.
 int interrupted_exit_code(int signal);
 
-// Progress on stderr: on a TTY one line that is rewritten (at most 10 times a second), elsewhere a line
-// at most every 5 s and whenever `batch` changes. Never called inside a timed span.
+// Progress on stderr: on a TTY one line that is rewritten (at most 10 times a second), elsewhere a
+// line at most every 5 s and whenever `batch` changes. Never called inside a timed span.
 class ProgressLine {
  public:
   struct State {
@@ -88,16 +91,18 @@ class ProgressLine {
 // "12/60 pairs (20 %), batch 2 of 10, ETA 14 s, candidate": what a progress line says.
 std::string progress_text(const ProgressLine::State& state);
 
-// ---- Arguments (arguments.cpp) -------------------------------------------------------------------
+// ---- Arguments (arguments.cpp)
+// -------------------------------------------------------------------
 
 // Names the app "assay COMMAND" and sets the footer with its examples.
 void describe(CLI::App& app, const std::string& command, const std::string& summary,
               const std::vector<std::string>& examples);
-// Parses; nullopt = go on, else the exit code to return: 0 after --help, 2 after an error, which names
-// the flag and what to try. Any other exception of CLI11 is an exit 2 as well.
+// Parses; nullopt = go on, else the exit code to return: 0 after --help, 2 after an error, which
+// names the flag and what to try. Any other exception of CLI11 is an exit 2 as well.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args);
 
-// Options with strict values: the whole word, no NaN, inside [min, max]. They write only when given.
+// Options with strict values: the whole word, no NaN, inside [min, max]. They write only when
+// given.
 CLI::Option* add_integer(CLI::App& app, const std::string& flags, std::optional<std::int64_t>& into,
                          std::int64_t min, std::int64_t max, const std::string& help);
 CLI::Option* add_integer(CLI::App& app, const std::string& flags, std::optional<int>& into, int min,
@@ -121,14 +126,15 @@ Result<std::vector<int>> parse_cpu_list(std::string_view text, const std::string
 // The entry of `known` with the smallest edit distance to `word`, or "" when none is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
-// ---- Exports (exports.cpp) -----------------------------------------------------------------------
+// ---- Exports (exports.cpp)
+// -----------------------------------------------------------------------
 
 struct Export {
   std::string flag;  // "--export-json", for errors
   std::string path;  // "-" is stdout
 };
-// Before the first run: each path can be written, none is a directory, no two are the same place and
-// only one is stdout (`stdout_taken`: --json already prints there).
+// Before the first run: each path can be written, none is a directory, no two are the same place
+// and only one is stdout (`stdout_taken`: --json already prints there).
 Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken);
 Result<void> write_export(const Export& target, std::string_view bytes);
 

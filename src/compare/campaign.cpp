@@ -223,6 +223,7 @@ bool Campaign::run_hook(const Argv& argv, const char* flag, const PreparedCase& 
   request.stderr_bound = kHookOutput;
   request.kill_on_output_limit = false;
   request.echo_output = options_.show_output;
+  request.run_after_stop = end_.stop_signal != 0;
   auto result = launcher_.run(request);
   if (!result)
     return !stopped_by(result.error());

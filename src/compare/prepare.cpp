@@ -203,6 +203,16 @@ Result<PreparedCase> prepare_case(const CompareOptions& options, const Parameter
   return made;
 }
 
+// What only a shell would act on.
+std::optional<std::string> shell_word(const PreparedCase& one) {
+  static const std::set<std::string> words = {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"};
+  for (const PreparedSide& side : one.sides)
+    for (const std::string& word : side.argv)
+      if (words.count(word) != 0)
+        return word;
+  return std::nullopt;
+}
+
 // "candidate", "candidate-2" or the -n name, then the parameters: "candidate{n=4,mode=fast}".
 std::string raw_case_name(const CompareOptions& options, std::size_t candidate,
                           const ParameterPoint& point) {
@@ -294,6 +304,12 @@ Result<Prepared> prepare(const CompareOptions& options) {
           "parameter {0} is used in no command: every one of its values measures the same thing "
           "(write {{{0}}} where its value belongs)",
           variable));
+  for (const PreparedCase& one : prepared.cases)
+    if (const auto word = shell_word(one); word && prepared.notices.empty())
+      prepared.notices.push_back(fmt::format(
+          "'{}' is passed to the program as it stands, since no shell is used: add -S default if a "
+          "shell should act on it",
+          *word));
   ASSAY_TRY_VOID(check_input(options, prepared));
   ASSAY_TRY(const Layout layout, make_layout(options, prepared.cases.size(), prepared.notices));
   prepared.plan = {.seed = options.seed ? *options.seed : random_seed(),

@@ -1,17 +1,17 @@
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
+#include "facts.h"
+
+#include "assay/base/files.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <linux/perf_event.h>
 #include <set>
-
-#include "assay/base/files.h"
-#include "host/facts.h"
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
 
 namespace assay::host {
 
@@ -23,10 +23,12 @@ constexpr int kMaxCpusVisited = 1024;
 
 // The value after "key<spaces>:" at the start of a line.
 Fact<std::string> field_of(const Fact<std::string>& text, std::string_view key) {
-  if (!text) return no_fact(text.error());
+  if (!text)
+    return no_fact(text.error());
   for (const auto line : split(*text, '\n')) {
     const auto colon = line.find(':');
-    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != key) continue;
+    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != key)
+      continue;
     return std::string(trim(line.substr(colon + 1)));
   }
   return no_fact("not_reported");
@@ -34,38 +36,45 @@ Fact<std::string> field_of(const Fact<std::string>& text, std::string_view key) 
 
 Fact<std::string> clean_field(const Fact<std::string>& text, std::string_view key) {
   auto value = field_of(text, key);
-  if (value && !is_clean(*value)) return no_fact(kUnexpected);
+  if (value && !is_clean(*value))
+    return no_fact(kUnexpected);
   return value;
 }
 
 Fact<std::string> cpu_model(const Fact<std::string>& cpuinfo) {
   auto model = clean_field(cpuinfo, "model name");
-  if (model || model.error() != "not_reported") return model;
+  if (model || model.error() != "not_reported")
+    return model;
   // aarch64 kernels give numbers only.
   const auto implementer = clean_field(cpuinfo, "CPU implementer");
   const auto part = clean_field(cpuinfo, "CPU part");
-  if (!implementer || !part) return model;
+  if (!implementer || !part)
+    return model;
   return "implementer " + *implementer + " part " + *part;
 }
 
 Fact<bool> hypervisor(const Fact<std::string>& cpuinfo) {
   const auto flags = field_of(cpuinfo, "flags");
-  if (!flags) return no_fact(flags.error());
+  if (!flags)
+    return no_fact(flags.error());
   const auto words = split(*flags, ' ');
   return std::find(words.begin(), words.end(), "hypervisor") != words.end();
 }
 
 Fact<bool> read_flag(const std::string& path) {
   const auto number = read_number(path, 0, 1);
-  if (!number) return no_fact(number.error());
+  if (!number)
+    return no_fact(number.error());
   return *number == 1;
 }
 
 // intel_pstate has "no_turbo", the other drivers "boost".
 Fact<bool> turbo(const std::string& cpu) {
   const auto no_turbo = read_flag(cpu + "/intel_pstate/no_turbo");
-  if (no_turbo) return !*no_turbo;
-  if (no_turbo.error() != "not_present") return no_turbo;
+  if (no_turbo)
+    return !*no_turbo;
+  if (no_turbo.error() != "not_present")
+    return no_turbo;
   return read_flag(cpu + "/cpufreq/boost");
 }
 
@@ -74,28 +83,35 @@ Fact<std::string> governors(const std::string& cpu) {
   std::set<std::string> names;
   for (int i = 0; i < kMaxCpusVisited; ++i) {
     const auto name = read_word(cpu + "/cpu" + std::to_string(i) + "/cpufreq/scaling_governor");
-    if (!name && (name.error() != "not_present" || i == 0)) return name;
-    if (!name) break;
+    if (!name && (name.error() != "not_present" || i == 0))
+      return name;
+    if (!name)
+      break;
     names.insert(*name);
   }
   std::string joined;
-  for (const auto& name : names) joined += (joined.empty() ? "" : ",") + name;
+  for (const auto& name : names)
+    joined += (joined.empty() ? "" : ",") + name;
   return joined;
 }
 
 Fact<std::int64_t> frequency_hz(const std::string& cpu, const char* file) {
   const auto khz = read_number(cpu + "/cpu0/cpufreq/" + file, 1, 100'000'000);
-  if (!khz) return khz;
+  if (!khz)
+    return khz;
   return *khz * 1000;
 }
 
 Fact<std::int64_t> current_hz(const std::string& cpu, const Fact<std::string>& cpuinfo) {
   auto hz = frequency_hz(cpu, "scaling_cur_freq");
-  if (hz || hz.error() != "not_present") return hz;
+  if (hz || hz.error() != "not_present")
+    return hz;
   const auto text = field_of(cpuinfo, "cpu MHz");
-  if (!text) return hz;
+  if (!text)
+    return hz;
   const auto mhz = to_decimal(*text);
-  if (!mhz || *mhz < 1 || *mhz > 100'000) return no_fact(kUnexpected);
+  if (!mhz || *mhz < 1 || *mhz > 100'000)
+    return no_fact(kUnexpected);
   return static_cast<std::int64_t>(std::llround(*mhz * 1e6));
 }
 
@@ -104,11 +120,14 @@ void add_cpu(Json& host, const Roots& roots) {
   const auto cpuinfo = read_prefix(roots.proc + "/cpuinfo", kCpuinfoBytes);
   host["cpu_model"] = fact_json(cpu_model(cpuinfo));
   host["hypervisor"] = fact_json(hypervisor(cpuinfo));
-  host["logical_cpus"] = fact_json(read_word(cpu + "/online").and_then(
-      [](const std::string& list) { return count_cpu_list(list); }));
+  host["logical_cpus"] = fact_json(read_word(cpu + "/online").and_then([](const std::string& list) {
+    return count_cpu_list(list);
+  }));
   const auto status = read_prefix(roots.proc + "/self/status", 16384);
-  host["usable_cpus"] = fact_json(field_of(status, "Cpus_allowed_list")
-                                      .and_then([](const std::string& list) { return count_cpu_list(list); }));
+  host["usable_cpus"] =
+      fact_json(field_of(status, "Cpus_allowed_list").and_then([](const std::string& list) {
+        return count_cpu_list(list);
+      }));
   host["smt_active"] = fact_json(read_flag(cpu + "/smt/active"));
   host["turbo"] = fact_json(turbo(cpu));
   host["governor"] = fact_json(governors(cpu));
@@ -120,26 +139,31 @@ void add_cpu(Json& host, const Roots& roots) {
 
 Fact<std::int64_t> clock_resolution_ns() {
   timespec resolution{};
-  if (::clock_getres(CLOCK_MONOTONIC, &resolution) != 0) return no_fact("read_error");
+  if (::clock_getres(CLOCK_MONOTONIC, &resolution) != 0)
+    return no_fact("read_error");
   return resolution.tv_sec * 1'000'000'000 + resolution.tv_nsec;
 }
 
 Fact<std::string> architecture() {
   utsname names{};
-  if (::uname(&names) != 0) return no_fact("read_error");
+  if (::uname(&names) != 0)
+    return no_fact("read_error");
   return std::string(names.machine);
 }
 
 Fact<std::string> os_name(const std::string& etc) {
   const auto text = read_prefix(etc + "/os-release", 16384);
-  if (!text) return text;
+  if (!text)
+    return text;
   for (const auto line : split(*text, '\n')) {
     constexpr std::string_view kKey = "PRETTY_NAME=";
-    if (line.substr(0, kKey.size()) != kKey) continue;
+    if (line.substr(0, kKey.size()) != kKey)
+      continue;
     auto value = trim(line.substr(kKey.size()));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
       value = value.substr(1, value.size() - 2);
-    if (!is_clean(value)) return no_fact(kUnexpected);
+    if (!is_clean(value))
+      return no_fact(kUnexpected);
     return std::string(value);
   }
   return no_fact("not_reported");
@@ -148,7 +172,8 @@ Fact<std::string> os_name(const std::string& etc) {
 // The bracketed choice of "always [madvise] never".
 Fact<std::string> huge_pages(const std::string& sys) {
   const auto text = read_word(sys + "/kernel/mm/transparent_hugepage/enabled");
-  if (!text) return text;
+  if (!text)
+    return text;
   const auto open = text->find('[');
   const auto close = text->find(']', open == std::string::npos ? 0 : open);
   if (open == std::string::npos || close == std::string::npos || close == open + 1)
@@ -176,8 +201,10 @@ void add_load(Json& host, const Roots& roots) {
   const auto line = read_word(roots.proc + "/loadavg");
   const auto parts = line ? split(*line, ' ') : std::vector<std::string_view>{};
   const auto load = [&](std::size_t index) -> Fact<double> {
-    if (!line) return no_fact(line.error());
-    if (parts.size() < 4) return no_fact(kUnexpected);
+    if (!line)
+      return no_fact(line.error());
+    if (parts.size() < 4)
+      return no_fact(kUnexpected);
     return to_decimal(parts[index]);
   };
   host["load1"] = fact_json(load(0));
@@ -200,11 +227,14 @@ void add_load(Json& host, const Roots& roots) {
 // "12345 kB" in bytes.
 Fact<std::int64_t> memory_field(const Fact<std::string>& meminfo, std::string_view key) {
   const auto text = field_of(meminfo, key);
-  if (!text) return no_fact(text.error());
+  if (!text)
+    return no_fact(text.error());
   const std::string_view value = *text;
-  if (value.size() < 4 || value.substr(value.size() - 3) != " kB") return no_fact(kUnexpected);
+  if (value.size() < 4 || value.substr(value.size() - 3) != " kB")
+    return no_fact(kUnexpected);
   const auto kib = to_number(value.substr(0, value.size() - 3), 0, INT64_C(1) << 50);
-  if (!kib) return kib;
+  if (!kib)
+    return kib;
   return *kib * 1024;
 }
 
@@ -225,7 +255,8 @@ void add_memory(Json& host, const Roots& roots) {
 
 template <typename T>
 Json limit_json(const Fact<T>& limit) {
-  if (!limit && limit.error() == "unlimited") return observed("unlimited");
+  if (!limit && limit.error() == "unlimited")
+    return observed("unlimited");
   return fact_json(limit);
 }
 

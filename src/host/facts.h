@@ -1,14 +1,14 @@
 // Bounded readers of single facts. Private to this layer.
 #pragma once
 
+#include "assay/host/host.h"
+
+#include <tl/expected.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <tl/expected.hpp>
-
-#include "assay/host/host.h"
 
 namespace assay::host {
 
@@ -46,9 +46,9 @@ Json fact_json(const Fact<T>& fact) {
 
 // Own cgroup (cgroup.cpp).
 struct Cgroup {
-  int version = 0;                // 1 or 2
-  Fact<double> cpus;              // smallest quota up to the root; reason "unlimited" when there is none
-  Fact<std::int64_t> memory;      // bytes, likewise
+  int version = 0;    // 1 or 2
+  Fact<double> cpus;  // smallest quota up to the root; reason "unlimited" when there is none
+  Fact<std::int64_t> memory;  // bytes, likewise
 };
 Fact<Cgroup> read_cgroup(const Roots& roots);
 

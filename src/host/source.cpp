@@ -1,9 +1,9 @@
-#include <sys/stat.h>
-
-#include <cerrno>
+#include "facts.h"
 
 #include "assay/base/sha256.h"
-#include "host/facts.h"
+
+#include <cerrno>
+#include <sys/stat.h>
 
 namespace assay::host {
 
@@ -17,16 +17,18 @@ std::string run_reason(const Error& error, const char* missing) {
 }
 
 Json first_line(const Result<std::string>& output) {
-  if (!output) return not_available(run_reason(output.error(), "not_installed"));
+  if (!output)
+    return not_available(run_reason(output.error(), "not_installed"));
   const std::string_view line = std::string_view(*output).substr(0, output->find('\n'));
-  if (!is_clean(line)) return not_available(kUnexpected);
+  if (!is_clean(line))
+    return not_available(kUnexpected);
   return observed(std::string(line));
 }
 
 std::vector<std::string> git(const std::string& directory, std::vector<std::string> words) {
   // No optional locks: we only read. No fsmonitor: a checkout's settings must not start a program.
-  std::vector<std::string> argv = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
-                                   "-C",  directory};
+  std::vector<std::string> argv = {
+      "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C", directory};
   argv.insert(argv.end(), words.begin(), words.end());
   return argv;
 }
@@ -37,47 +39,56 @@ bool is_commit(std::string_view text) {
 }
 
 Json commit_json(const Result<std::string>& output) {
-  if (!output) return not_available(run_reason(output.error(), "git_not_installed"));
+  if (!output)
+    return not_available(run_reason(output.error(), "git_not_installed"));
   std::string_view text = *output;
-  if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  if (!is_commit(text)) return not_available(kUnexpected);
+  if (!text.empty() && text.back() == '\n')
+    text.remove_suffix(1);
+  if (!is_commit(text))
+    return not_available(kUnexpected);
   return observed(std::string(text));
 }
 
-// Records of `--porcelain=v1 -z`: two status letters (a blank is a letter too: " M" is unstaged, "M " is
-// staged), a blank, the path; a rename or copy is followed by its origin as a record of its own.
+// Records of `--porcelain=v1 -z`: two status letters (a blank is a letter too: " M" is unstaged, "M
+// " is staged), a blank, the path; a rename or copy is followed by its origin as a record of its
+// own.
 Fact<Json> parse_status(std::string_view bytes) {
   Json entries = Json::array();
   std::int64_t total = 0;
   while (!bytes.empty()) {
     const auto take = [&]() -> std::optional<std::string_view> {
       const auto end = bytes.find('\0');
-      if (end == std::string_view::npos) return std::nullopt;
+      if (end == std::string_view::npos)
+        return std::nullopt;
       const auto record = bytes.substr(0, end);
       bytes.remove_prefix(end + 1);
       return record;
     };
     const auto record = take();
-    if (!record || record->size() < 4 || (*record)[2] != ' ') return no_fact(kUnexpected);
+    if (!record || record->size() < 4 || (*record)[2] != ' ')
+      return no_fact(kUnexpected);
     const auto letters = record->substr(0, 2);
     if (letters.find_first_not_of(" MTADRCU?!") != std::string_view::npos)
       return no_fact(kUnexpected);
-    Json entry = {{"status", std::string(letters)},
-                  {"path", sanitize_utf8(record->substr(3))}};
+    Json entry = {{"status", std::string(letters)}, {"path", sanitize_utf8(record->substr(3))}};
     if (letters.find_first_of("RC") != std::string_view::npos) {
       const auto origin = take();
-      if (!origin) return no_fact(kUnexpected);
+      if (!origin)
+        return no_fact(kUnexpected);
       entry["from"] = sanitize_utf8(*origin);
     }
-    if (++total <= static_cast<std::int64_t>(kMaxStatusEntries)) entries.push_back(std::move(entry));
+    if (++total <= static_cast<std::int64_t>(kMaxStatusEntries))
+      entries.push_back(std::move(entry));
   }
   return Json{{"entries", std::move(entries)}, {"entries_total", total}};
 }
 
 Json status_json(const Result<std::string>& output) {
-  if (!output) return not_available(run_reason(output.error(), "git_not_installed"));
+  if (!output)
+    return not_available(run_reason(output.error(), "git_not_installed"));
   auto status = parse_status(*output);
-  if (!status) return not_available(status.error());
+  if (!status)
+    return not_available(status.error());
   (*status)["clean"] = output->empty();
   (*status)["sha256"] = sha256_hex(*output);
   return observed(std::move(*status));
@@ -110,9 +121,11 @@ Json program_digest(const std::string& resolved_path) {
     return not_available(errno == ENOENT || errno == ENOTDIR ? "not_present"
                          : errno == EACCES                   ? "permission_denied"
                                                              : "read_error");
-  if (!S_ISREG(info.st_mode)) return not_available("not_a_file");
+  if (!S_ISREG(info.st_mode))
+    return not_available("not_a_file");
   const auto digest = sha256_file(resolved_path);
-  if (!digest) return not_available("read_error");
+  if (!digest)
+    return not_available("read_error");
   return observed({{"sha256", *digest}, {"bytes", static_cast<std::int64_t>(info.st_size)}});
 }
 

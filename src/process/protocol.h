@@ -42,10 +42,10 @@ struct HelloOkMessage {
 };
 
 // Followed by NUL-terminated strings: the path, then argc arguments, then envc NAME=value entries.
-// Carries one descriptor for each of has_fd[] that is set (stdin, stdout, stderr); without one, stdin
-// is /dev/null and the output is captured.
+// Carries one descriptor for each of has_fd[] that is set (stdin, stdout, stderr); without one,
+// stdin is /dev/null and the output is captured.
 struct RunMessage {
-  std::uint64_t strings;  // bytes that follow
+  std::uint64_t strings;    // bytes that follow
   std::int64_t timeout_ns;  // < 0: none
   std::int64_t bound[2];    // stdout, stderr
   std::uint64_t cpus[kCpuWords];
@@ -65,8 +65,8 @@ struct ResultMessage {
   std::int64_t minor_faults, major_faults, voluntary, involuntary;
   std::int64_t captured[2], total[2];
   std::int32_t wait_status;
-  Cause cause;             // why the launcher ended the run
-  Stage stage;             // where the launch failed, with error_number
+  Cause cause;  // why the launcher ended the run
+  Stage stage;  // where the launch failed, with error_number
   std::int32_t error_number;
   std::int32_t descendants;
   std::int32_t unkillable;

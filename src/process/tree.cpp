@@ -1,5 +1,9 @@
 #include "tree.h"
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,11 +11,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 namespace assay::process {
 namespace {
@@ -38,21 +37,26 @@ class File {
   int fd_;
 };
 
-// "/proc/<pid>" + suffix, and for threads "/proc/<pid>/task/<tid>" + suffix.
+// A path below /proc, built without the heap.
 struct ProcPath {
-  char text[96];
+  char text[96] = {};
+  std::size_t size = 0;
 
-  void append(const char* part) { strncat(text, part, sizeof text - strlen(text) - 1); }
-  void append(pid_t number) {
-    char digits[16];
-    int at = sizeof digits - 1;
-    digits[at] = 0;
-    for (unsigned rest = static_cast<unsigned>(number); at > 0; rest /= 10) {
-      digits[--at] = static_cast<char>('0' + rest % 10);
-      if (rest < 10)
-        break;
-    }
-    append(digits + at);
+  ProcPath& add(const char* part) {
+    while (*part != 0 && size + 1 < sizeof text)
+      text[size++] = *part++;
+    return *this;
+  }
+  ProcPath& add(pid_t number) {
+    int digits = 1;
+    for (pid_t rest = number; rest > 9; rest /= 10)
+      ++digits;
+    if (size + static_cast<std::size_t>(digits) >= sizeof text)
+      return *this;
+    for (int at = digits; at-- > 0; number /= 10)
+      text[size + static_cast<std::size_t>(at)] = static_cast<char>('0' + number % 10);
+    size += static_cast<std::size_t>(digits);
+    return *this;
   }
 };
 
@@ -64,9 +68,7 @@ struct ProcessState {
 
 ProcessState read_state(pid_t pid) {
   ProcessState result;
-  ProcPath path{"/proc/"};
-  path.append(pid);
-  path.append("/stat");
+  const ProcPath path = ProcPath().add("/proc/").add(pid).add("/stat");
   File file(path.text, 0);
   char text[512];
   const ssize_t size = file.get() < 0 ? -1 : read(file.get(), text, sizeof text - 1);
@@ -123,18 +125,15 @@ bool each_number(const char* path, Visit visit) {
   }
 }
 
-void add(pid_t pid) {
+void keep(pid_t pid) {
   if (g_count < kMaxTree)
     g_tree[g_count++] = pid;
 }
 
 // Appends the children of one thread. False: this kernel has no such file (or the thread is gone).
 bool add_children_of_thread(pid_t pid, pid_t thread) {
-  ProcPath path{"/proc/"};
-  path.append(pid);
-  path.append("/task/");
-  path.append(thread);
-  path.append("/children");
+  const ProcPath path =
+      ProcPath().add("/proc/").add(pid).add("/task/").add(thread).add("/children");
   File file(path.text, 0);
   if (file.get() < 0)
     return false;
@@ -146,20 +145,18 @@ bool add_children_of_thread(pid_t pid, pid_t thread) {
       if (text[i] >= '0' && text[i] <= '9') {
         number = number * 10 + (text[i] - '0');
       } else if (number > 0) {
-        add(number);
+        keep(number);
         number = 0;
       }
     }
   }
   if (number > 0)
-    add(number);
+    keep(number);
   return true;
 }
 
 void add_children(pid_t pid) {
-  ProcPath path{"/proc/"};
-  path.append(pid);
-  path.append("/task");
+  const ProcPath path = ProcPath().add("/proc/").add(pid).add("/task");
   each_number(path.text, [pid](pid_t thread) { add_children_of_thread(pid, thread); });
 }
 
@@ -195,14 +192,14 @@ void collect_by_scan(Roots roots, int signal_number) {
   const pid_t self = getpid();
   for (int i = 0; i < count; ++i)
     if (g_parent[i] == self)
-      add(all[i]);
+      keep(all[i]);
   keep_roots(roots);
   for (int at = 0; at < g_count; ++at) {
     if (signal_number != 0)
       kill(g_tree[at], signal_number);
     for (int i = 0; i < count; ++i)
       if (g_parent[i] == g_tree[at])
-        add(all[i]);
+        keep(all[i]);
   }
 }
 

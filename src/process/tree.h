@@ -1,4 +1,5 @@
-// Ends process trees through /proc. Compiled into assay-launch as well: no allocation, no exceptions.
+// Ends process trees through /proc. Compiled into assay-launch as well: no allocation, no
+// exceptions.
 #pragma once
 
 namespace assay::process {

@@ -1,11 +1,12 @@
 // Text in cells: widths, harmless names, wrapping.
-#include <algorithm>
-#include <cstdint>
+#include "view.h"
+
+#include "assay/base/text.h"
 
 #include <fmt/format.h>
 
-#include "assay/base/text.h"
-#include "view.h"
+#include <algorithm>
+#include <cstdint>
 
 namespace assay::report {
 namespace {
@@ -21,22 +22,20 @@ bool in_ranges(char32_t c, const Range (&ranges)[N]) {
 }
 
 // Unicode's general categories Mn/Me that occur in practice.
-constexpr Range kCombining[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},
-                                {0x610, 0x61a},   {0x64b, 0x65f},   {0x1ab0, 0x1aff},
-                                {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f},
-                                {0xfe20, 0xfe2f}};
+constexpr Range kCombining[] = {
+    {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
+    {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
 // East Asian Wide and Fullwidth, and the emoji blocks.
-constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x4dbf},
-                           {0x4e00, 0xa4cf},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
-                           {0xfe30, 0xfe4f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
-                           {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff},
-                           {0x20000, 0x3fffd}};
+constexpr Range kWide[] = {
+    {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x4dbf},  {0x4e00, 0xa4cf}, {0xac00, 0xd7a3},
+    {0xf900, 0xfaff},   {0xfe30, 0xfe4f},   {0xff00, 0xff60},  {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
+    {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
 // C1 controls, soft hyphen, bidirectional controls, zero-width and line separators, tags,
 // noncharacters and private use: they reorder, hide or break what stands around them.
-constexpr Range kInvisible[] = {{0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
-                                {0x180e, 0x180e}, {0x200b, 0x200f},   {0x2028, 0x202e},
-                                {0x2060, 0x206f}, {0xe000, 0xf8ff},   {0xfeff, 0xfeff},
-                                {0xfff0, 0xfffb}, {0xfffe, 0xffff},   {0xe0000, 0x10ffff}};
+constexpr Range kInvisible[] = {{0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                                {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
+                                {0x2060, 0x206f}, {0xe000, 0xf8ff}, {0xfeff, 0xfeff},
+                                {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
 
 // One code point from valid UTF-8; advances `i`.
 char32_t next_code_point(std::string_view text, std::size_t& i) {
@@ -52,7 +51,9 @@ char32_t next_code_point(std::string_view text, std::size_t& i) {
   return c;
 }
 
-std::size_t width_of(char32_t c) { return in_ranges(c, kCombining) ? 0 : in_ranges(c, kWide) ? 2 : 1; }
+std::size_t width_of(char32_t c) {
+  return in_ranges(c, kCombining) ? 0 : in_ranges(c, kWide) ? 2 : 1;
+}
 
 struct Glyph {
   std::size_t offset, width;

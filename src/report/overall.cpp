@@ -1,14 +1,16 @@
 // The campaign as a whole in words.
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include "verdicts.h"
 #include "view.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace assay::report {
 
-bool is_unfinished(const Json& report) { return text_at(report, {"status"}) != "measured"; }
+bool is_unfinished(const Json& report) {
+  return text_at(report, {"status"}) != "measured";
+}
 
 std::string overall_status(const Json& report) {
   const std::string ended = text_at(report, {"status"});
@@ -23,7 +25,8 @@ std::string overall_status(const Json& report) {
   if (status == "PASS" && flag_at(report, {"overall", "typical_run_only"}) == true)
     status = "PASS (typical run only)";
   if (status == "n/a" || status == "NOT_GATED")
-    status = flag_at(report, {"gated"}) == false ? "measured, no gate asked for" : "no verdict (n/a)";
+    status =
+        flag_at(report, {"gated"}) == false ? "measured, no gate asked for" : "no verdict (n/a)";
   if (prefix.empty())
     return status;
   // An unfinished campaign without a gate has no second word to add.

@@ -1,9 +1,9 @@
 #include "rows.h"
 
-#include <algorithm>
-
 #include "verdicts.h"
 #include "view.h"
+
+#include <algorithm>
 
 namespace assay::report {
 namespace {
@@ -15,7 +15,7 @@ CaseRow row_of(const Json& report, const Json& case_value, const std::string& un
   const TimeUnit unit = time_unit(unit_name, reference ? reference : candidate);
   CaseRow row;
   row.name = case_name(case_value);
-  row.status = status_of(wall);
+  row.verdict = verdict_word(case_value, wall, Kind::wall);
   row.ratio = ratio_text(number_at(wall, {"estimate"}));
   row.bar = {number_at(wall, {"estimate"}), number_at(wall, {"lower"}), number_at(wall, {"upper"}),
              number_at(wall, {"cap"})};

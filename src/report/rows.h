@@ -1,17 +1,18 @@
 // The row of a case, shared by the terminal's table and the Markdown, AsciiDoc and org ones.
 #pragma once
 
-#include <string>
-#include <vector>
+#include "table.h"
 
 #include "assay/base/json.h"
-#include "table.h"
+
+#include <string>
+#include <vector>
 
 namespace assay::report {
 
 struct CaseRow {
   std::string name;  // raw
-  std::string status, ratio, interval, gate, pairs, reference, candidate;
+  std::string verdict, ratio, interval, gate, pairs, reference, candidate;
   std::vector<std::string> flags;
   Bar bar;
   const Json* value = nullptr;

@@ -1,9 +1,10 @@
-// The one table of reason codes in plain words. docs/reference/reason-codes.md lists the same codes.
+// The one table of reason codes in plain words. docs/reference/reason-codes.md lists the same
+// codes.
+#include "assay/report/render.h"
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
-
-#include "assay/report/render.h"
 
 namespace assay::report {
 namespace {
@@ -55,10 +56,9 @@ constexpr Reason kReasons[] = {
      "Other work kept the machine busy during the campaign; intervals are wider for it, and wall "
      "time suffers most."},
     {"methods_disagree",
-     "The two interval methods do not overlap on one conclusion: one excludes a ratio of 1 (or the "
-     "cap) and the other does not. The gate follows clustered-signed-rank-v1 only."},
-    {"missing_pairs",
-     "Pairs of the plan are missing, so there is less evidence than was planned."},
+     "The two interval methods do not tell the same story: one of them excludes what the other "
+     "allows. The verdict follows clustered-signed-rank-v1 alone."},
+    {"missing_pairs", "Pairs of the plan are missing, so there is less evidence than was planned."},
     {"no_gate", "No cap was asked for, so nothing passes or fails; the figures only inform."},
     {"no_samples", "No run gave a usable figure of this kind."},
     {"noisy_stderr", "A run wrote to standard error although the policy requires it to be silent."},
@@ -87,7 +87,8 @@ constexpr Reason kReasons[] = {
      "Captured output holds paths of this machine; it is stored unchanged, so check before "
      "publishing the archive."},
     {"output_not_deterministic",
-     "The same side gave different outputs in different runs, so output alone cannot show that both "
+     "The same side gave different outputs in different runs, so output alone cannot show that "
+     "both "
      "do the same work; an oracle (--oracle, --oracle-cmd) can."},
     {"output_truncated",
      "Some output was longer than its bound and is not stored or hashed whole, so it could not be "
@@ -96,12 +97,14 @@ constexpr Reason kReasons[] = {
      "Reference and candidate gave different outputs, so the times may belong to different work; "
      "there is no PASS without an oracle that accepts both."},
     {"prepare_gap_differs",
-     "The pause before a run differs between the sides (a --prepare or --conclude that takes longer "
+     "The pause before a run differs between the sides (a --prepare or --conclude that takes "
+     "longer "
      "on one), which changes cache and clock state; make both pauses alike."},
     {"quick_preset",
      "The quick preset measures too little for a verdict; it shows the way a report looks."},
     {"ratio_drift",
-     "The ratio itself wanders during the campaign (neighbouring pairs or batches are alike), which "
+     "The ratio itself wanders during the campaign (neighbouring pairs or batches are alike), "
+     "which "
      "makes every interval too narrow."},
     {"rss_quantised",
      "The kernel gave no usable peak memory for some runs (it counts in whole pages, sometimes in "
@@ -114,7 +117,8 @@ constexpr Reason kReasons[] = {
     {"run_timeout", "A run was still going at its time limit (--timeout) and was killed."},
     {"schedule_not_followed", "Runs were not made in the order of the plan."},
     {"short_run",
-     "Runs under 200 ms: starting a process and scheduling it are a large part of the time. Let the "
+     "Runs under 200 ms: starting a process and scheduling it are a large part of the time. Let "
+     "the "
      "program do more work inside one run."},
     {"steal_high",
      "The hypervisor took CPU time away during the campaign; wall time is affected, CPU time much "

@@ -1,11 +1,11 @@
 #include "table.h"
 
-#include <algorithm>
-#include <cmath>
+#include "view.h"
 
 #include <fmt/format.h>
 
-#include "view.h"
+#include <algorithm>
+#include <cmath>
 
 namespace assay::report {
 namespace {
@@ -125,14 +125,14 @@ Axis axis_for(const std::vector<Bar>& bars) {
   const double margin = std::max((axis.high - axis.low) * 0.05, 0.0005);
   axis.low -= margin;
   axis.high += margin;
-  axis.valid = axis.valid && std::isfinite(axis.low) && std::isfinite(axis.high);
+  axis.valid = axis.valid && std::isfinite(axis.high - axis.low);
   return axis;
 }
 
 std::string bar_text(const Bar& bar, const Axis& axis, bool unicode) {
   const Marks& marks = unicode ? kUnicodeMarks : kAsciiMarks;
   if (!axis.valid || (!bar.estimate && !bar.lower && !bar.upper))
-    return "[" + pad("n/a", kBarCells, false) + "]";
+    return fmt::format("[{:<20}]", "n/a");
   std::vector<const char*> cells(kBarCells, marks.empty);
   const auto put = [&](std::optional<double> ratio, const char* mark) {
     if (ratio)
@@ -150,17 +150,19 @@ std::string bar_text(const Bar& bar, const Axis& axis, bool unicode) {
   std::string out = "[";
   for (const char* cell : cells)
     out += cell;
-  return out + "]";
+  out += "]";
+  return out;
 }
 
 std::string bar_legend(const Axis& axis, bool any_cap, bool unicode) {
   if (!axis.valid)
     return "";
   const Marks& marks = unicode ? kUnicodeMarks : kAsciiMarks;
-  return fmt::format("Bar: ratio candidate/reference from {} to {}; {} estimate, {} interval, "
-                     "{} 1.0 (no change){}.",
-                     ratio_text(axis.low), ratio_text(axis.high), marks.estimate, marks.line,
-                     marks.one, any_cap ? fmt::format(", {} cap", marks.cap) : "");
+  return fmt::format(
+      "Bar: ratio candidate/reference from {} to {}; {} estimate, {} interval, "
+      "{} 1.0 (no change){}.",
+      ratio_text(axis.low), ratio_text(axis.high), marks.estimate, marks.line, marks.one,
+      any_cap ? fmt::format(", {} cap", marks.cap) : "");
 }
 
 }  // namespace assay::report

@@ -1,4 +1,5 @@
-// The terminal's table: columns that do not fit beside the others move to a further line of the row.
+// The terminal's table: columns that do not fit beside the others move to a further line of the
+// row.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,11 @@
 #include "verdicts.h"
 
-#include <algorithm>
-#include <cmath>
+#include "view.h"
 
 #include <fmt/format.h>
 
-#include "view.h"
+#include <algorithm>
+#include <cmath>
 
 namespace assay::report {
 namespace {
@@ -50,17 +50,24 @@ std::string change_text(const Json& v, double sign) {
 std::string cap_clause(double cap, Kind kind) {
   const char* worse = kind == Kind::rss ? "bigger" : "slower";
   const char* better = kind == Kind::rss ? "smaller" : "faster";
-  return cap >= 1 ? fmt::format("{} (at most {} % {})", ratio_text(cap),
+  return cap >= 1 ? fmt::format("{} (at most {} % {})", plain_number(cap, 4),
                                 plain_number((cap - 1) * 100, 2), worse)
-                  : fmt::format("{} (at least {} % {})", ratio_text(cap),
+                  : fmt::format("{} (at least {} % {})", plain_number(cap, 4),
                                 plain_number((1 - cap) * 100, 2), better);
 }
 
+// "t p = 0.012", "t p < 0.0001", "t p n/a".
+std::string named_p(const char* name, Maybe p) {
+  const std::string text = p_text(p);
+  const bool bare = text == "n/a" || text[0] == '<';
+  return fmt::format("{} p {}{}", name, bare ? "" : "= ", text);
+}
+
 std::string p_values(const Json& v) {
-  std::string out = fmt::format("t p = {}, sign-flip p = {}", p_text(number_at(v, {"p_t"})),
-                                p_text(number_at(v, {"p_flip"})));
+  std::string out =
+      named_p("t", number_at(v, {"p_t"})) + ", " + named_p("sign-flip", number_at(v, {"p_flip"}));
   if (const Maybe holm = number_at(v, {"p_holm"}))
-    out += fmt::format(", after Holm p = {}", p_text(holm));
+    out += ", " + named_p("after Holm", holm);
   return out + ", one-sided towards failing";
 }
 
@@ -75,7 +82,7 @@ std::string gate_clause(const Json& v, Kind kind) {
   const Maybe cap = number_at(v, {"cap"});
   const std::string limit = cap ? "the cap " + cap_clause(*cap, kind) : "the cap (n/a)";
   if (status == "PASS")
-    return fmt::format("below {}; both tests at the cap agree ({})", limit, p_values(v));
+    return fmt::format("below {}; both tests at the cap agree", limit);
   if (status == "FAIL")
     return fmt::format("above {}; both tests at the cap agree ({})", limit, p_values(v));
   if (status == "INCONCLUSIVE")
@@ -100,47 +107,58 @@ std::string tail_claim(const Json& v, const Json& case_value) {
   const Json& detail = at(case_value, {"tail_detail"});
   const std::string status = status_of(v);
   const std::string n = count_text(integer_at(v, {"n_pairs"}));
-  if (!is_gated(v, Kind::tail))
+  if (!is_gated(v))
     return integer_at(v, {"n_pairs"}).value_or(0) < kTailPairs
                ? fmt::format("not asked ({} pairs can't show it)", n)
                : std::string("not asked");
   if (status == "FAIL")
     return fmt::format(
         "set against its own typical run, the candidate's mean is {} % further up than the "
-        "reference's (exact batch sign-flip, mid-p = {}, one-sided; {} pairs)",
+        "reference's (exact batch sign-flip, {}, one-sided; pairs: {})",
         plain_number(number_at(detail, {"excess_percent"}), 2),
-        p_text(number_at(detail, {"p_fail"})), layout_text(v));
+        named_p("tail", number_at(detail, {"p_fail"})), layout_text(v));
   if (status == "PASS")
     return fmt::format(
-        "slow runs (over 1.1 times the side's typical run): candidate {}, reference {}, of {} each; "
+        "slow runs (over 1.1 times the side's typical run): candidate {}, reference {}, of {} "
+        "each; "
         "more than 5 points of additional slow runs are ruled out at one-sided 95 %",
         count_text(integer_at(detail, {"candidate_slow"})),
         count_text(integer_at(detail, {"reference_slow"})), n);
   if (status == "INCONCLUSIVE")
     return fmt::format("neither more nor equally rare slow runs are shown; {}; because: {}",
                        tail_power(v, detail), why(v));
-  return fmt::format("evidence is missing, so nothing is said about slow runs; because: {}",
-                     why(v));
+  if (status == "INCOMPLETE")
+    return fmt::format("evidence is missing, so nothing is said about slow runs; because: {}",
+                       why(v));
+  return "the report gives no status";
 }
 
 }  // namespace
 
 const char* kind_key(Kind kind) {
   switch (kind) {
-    case Kind::wall: return "wall";
-    case Kind::cpu: return "cpu";
-    case Kind::rss: return "rss";
-    case Kind::tail: return "tail";
+    case Kind::wall:
+      return "wall";
+    case Kind::cpu:
+      return "cpu";
+    case Kind::rss:
+      return "rss";
+    case Kind::tail:
+      return "tail";
   }
   return "wall";
 }
 
 const char* kind_title(Kind kind) {
   switch (kind) {
-    case Kind::wall: return "wall time";
-    case Kind::cpu: return "CPU time";
-    case Kind::rss: return "peak RSS";
-    case Kind::tail: return "tail";
+    case Kind::wall:
+      return "wall time";
+    case Kind::cpu:
+      return "CPU time";
+    case Kind::rss:
+      return "peak RSS";
+    case Kind::tail:
+      return "tail";
   }
   return "wall time";
 }
@@ -157,12 +175,8 @@ std::string status_of(const Json& verdict) {
   return "n/a";
 }
 
-bool is_gated(const Json& verdict, Kind kind) {
-  const std::string status = status_of(verdict);
-  if (status == "NOT_GATED")
-    return false;
-  // A status that cannot be read is no reason to believe that nothing was asked.
-  return status != "n/a" || (kind != Kind::tail && number_at(verdict, {"cap"}).has_value());
+bool is_gated(const Json& verdict) {
+  return status_of(verdict) != "NOT_GATED";
 }
 
 std::string join_codes(const std::vector<std::string>& codes) {
@@ -172,9 +186,11 @@ std::string join_codes(const std::vector<std::string>& codes) {
   return out;
 }
 
-std::string not_available(const Json& verdict) { return "n/a (" + why(verdict) + ")"; }
+std::string not_available(const Json& verdict) {
+  return "n/a (" + why(verdict) + ")";
+}
 
-std::string finding_clause(const Json& v, Kind kind) {
+std::string finding_clause(const Json& v) {
   const std::string finding = text_at(v, {"finding"});
   const bool has_estimate = number_at(v, {"estimate"}).has_value();
   if (has_estimate && (finding == "slower" || finding == "bigger"))
@@ -201,22 +217,26 @@ std::string claim(const Json& v, const Json& case_value, Kind kind) {
     return "n/a (the report holds no such verdict)";
   if (kind == Kind::tail)
     return tail_claim(v, case_value);
-  return is_gated(v, kind) ? gate_clause(v, kind) + "; " + finding_clause(v, kind)
-                           : finding_clause(v, kind);
+  return is_gated(v) ? gate_clause(v, kind) + "; " + finding_clause(v) : finding_clause(v);
+}
+
+std::string method_basis(const Json& v) {
+  const std::string method = text_at(v, {"method"});
+  return fmt::format("{}, level {}, n = {} pairs, B = {} batches",
+                     method.empty() ? "n/a" : safe_text(method, 60),
+                     share_text(number_at(v, {"level"})), count_text(integer_at(v, {"n_pairs"})),
+                     count_text(integer_at(v, {"n_batches"})));
+}
+
+std::string method_figures(const Json& v) {
+  if (!number_at(v, {"estimate"}))
+    return "ratio " + not_available(v);
+  return fmt::format("ratio {} {}", ratio_text(number_at(v, {"estimate"})),
+                     interval_text(number_at(v, {"lower"}), number_at(v, {"upper"})));
 }
 
 std::string method_clause(const Json& v, Kind kind) {
-  const std::string method = text_at(v, {"method"});
-  std::string out = fmt::format(
-      "{}, level {}, n = {} pairs, B = {} batches", method.empty() ? "n/a" : safe_text(method, 60),
-      share_text(number_at(v, {"level"})), count_text(integer_at(v, {"n_pairs"})),
-      count_text(integer_at(v, {"n_batches"})));
-  if (kind == Kind::tail)
-    return out;
-  if (!number_at(v, {"estimate"}))
-    return out + ": ratio " + not_available(v);
-  return out + fmt::format(": ratio {} {}", ratio_text(number_at(v, {"estimate"})),
-                           interval_text(number_at(v, {"lower"}), number_at(v, {"upper"})));
+  return kind == Kind::tail ? method_basis(v) : method_basis(v) + ": " + method_figures(v);
 }
 
 std::string prediction_clause(const Json& v) {
@@ -261,8 +281,9 @@ std::string second_method_clause(const Json& case_value) {
   if (flag_at(b, {"calibrated"}) != true)
     out += " (not calibrated)";
   if (flag_at(case_value, {"methods_disagree"}) == true)
-    out += ". The two methods disagree here: the verdict follows the first, and the difference is "
-           "itself a sign that batches differ";
+    out +=
+        ". The two methods disagree here: the verdict follows the first, and the difference is "
+        "itself a sign that batches differ";
   return out;
 }
 
@@ -276,11 +297,25 @@ std::string layout_text(const Json& v) {
 }
 
 std::string gate_text(const Json& v, Kind kind) {
-  if (!is_gated(v, kind))
+  if (!is_gated(v))
     return "none";
   if (kind == Kind::tail)
-    return status_of(v);
-  return fmt::format("<= {} {}", plain_number(number_at(v, {"cap"}), 4), status_of(v));
+    return "tail gate";
+  return "<= " + plain_number(number_at(v, {"cap"}), 4);
+}
+
+std::string verdict_word(const Json& case_value, const Json& v, Kind kind) {
+  if (is_gated(v)) {
+    const Json& tail = verdict_of(case_value, Kind::tail);
+    const bool typical =
+        kind == Kind::wall && status_of(v) == "PASS" && is_gated(tail) && status_of(tail) != "PASS";
+    return status_of(v) + (typical ? " (typical run only)" : "");
+  }
+  const std::string finding = text_at(v, {"finding"});
+  for (const char* known : {"slower", "faster", "bigger", "smaller"})
+    if (finding == known)
+      return finding;
+  return finding == "no_difference" ? "no difference" : "no claim";
 }
 
 }  // namespace assay::report

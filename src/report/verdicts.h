@@ -1,12 +1,12 @@
 // One verdict (docs/reference/report.md, V) in words.
 #pragma once
 
+#include "assay/base/json.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "assay/base/json.h"
 
 namespace assay::report {
 
@@ -18,15 +18,19 @@ const char* kind_title(Kind kind);  // "wall time"
 const Json& verdict_of(const Json& holder, Kind kind);
 // The closed list of statuses, "n/a" for anything else.
 std::string status_of(const Json& verdict);
-// A cap, or an asked-for tail gate: the verdict can pass or fail.
-bool is_gated(const Json& verdict, Kind kind);
+// Whether the verdict can pass or fail. A status that cannot be read is no reason to believe that
+// nothing was asked.
+bool is_gated(const Json& verdict);
 
 // What the verdict says, without its status word: "over the cap 1.05 ...; candidate slower by ...".
 std::string claim(const Json& verdict, const Json& case_value, Kind kind);
 // "slower by 2.1 % [1.4, 2.8]", "no difference shown; ..." or why nothing can be said.
-std::string finding_clause(const Json& verdict, Kind kind);
+std::string finding_clause(const Json& verdict);
 // "clustered-signed-rank-v1, level 95 %, n = 60 pairs, B = 10 batches: ratio 1.02 [1.01, 1.03]".
 std::string method_clause(const Json& verdict, Kind kind);
+// Its two halves: method, level, n and B; ratio and interval.
+std::string method_basis(const Json& verdict);
+std::string method_figures(const Json& verdict);
 // "" unless the verdict carries a prediction.
 std::string prediction_clause(const Json& verdict);
 // Method 1's interval and, where both exist, whether the two methods agree.
@@ -35,8 +39,11 @@ std::string second_method_clause(const Json& case_value);
 std::string not_available(const Json& verdict);
 // "60 = 10 x 6", from n and B of the verdict.
 std::string layout_text(const Json& verdict);
-// "<= 1.05 FAIL", or "none": the column gate of every table.
+// "<= 1.05", or "none": the column gate of every table.
 std::string gate_text(const Json& verdict, Kind kind);
+// The status of a gated verdict (a wall PASS beside an asked-for tail that did not pass is "PASS
+// (typical run only)"), else what was found: "slower", "no difference", "no claim".
+std::string verdict_word(const Json& case_value, const Json& verdict, Kind kind);
 
 // "PASS (typical run only)", "no gate", "INTERRUPTED"...: the first word of every report.
 std::string overall_status(const Json& report);

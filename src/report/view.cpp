@@ -1,10 +1,10 @@
 #include "view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-
-#include <fmt/format.h>
 
 namespace assay::report {
 namespace {

@@ -4,14 +4,14 @@
 // optional here, so that no report, however damaged, can crash a renderer or print nan.
 #pragma once
 
+#include "assay/base/json.h"
+
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "assay/base/json.h"
 
 namespace assay::report {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "assay/base/random.h"
 #include "assay/base/result.h"
@@ -15,38 +15,37 @@ namespace {
 class PythonChoices {
  public:
   explicit PythonChoices(std::uint64_t seed) : random_(seed) {}
-  std::uint32_t index(std::uint32_t n) {
-    return static_cast<std::uint32_t>(random_.choice_index(n));
+  // Calls use(i) `count` times with a uniform i below n.
+  template <typename Use>
+  void choose(std::uint32_t n, std::uint32_t count, const Use& use) {
+    for (std::uint32_t i = 0; i < count; ++i)
+      use(static_cast<std::uint32_t>(random_.choice_index(n)));
   }
 
  private:
   PythonRandom random_;
 };
 
-// Two choices per SplitMix64 output, the high half first: (half * n) >> 32.
+// Two choices per SplitMix64 output, the high half first: (half * n) >> 32. Of an odd count's last
+// output the low half is dropped. The mixing stands here so that it is inlined.
 class SplitChoices {
  public:
   explicit SplitChoices(std::uint64_t seed) : state_(seed) {}
-  std::uint32_t index(std::uint32_t n) {
-    std::uint64_t half = spare_;
-    if (has_spare_) {
-      has_spare_ = false;
-    } else {
+  template <typename Use>
+  void choose(std::uint32_t n, std::uint32_t count, const Use& use) {
+    for (std::uint32_t i = 0; i < count; i += 2) {
       state_ += 0x9e3779b97f4a7c15U;
       std::uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9U;
       z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
       z ^= z >> 31;
-      half = z >> 32;
-      spare_ = z & 0xffffffffU;
-      has_spare_ = true;
+      use(static_cast<std::uint32_t>(((z >> 32) * n) >> 32));
+      if (i + 1 < count)
+        use(static_cast<std::uint32_t>(((z & 0xffffffffU) * n) >> 32));
     }
-    return static_cast<std::uint32_t>((half * n) >> 32);
   }
 
  private:
   std::uint64_t state_;
-  std::uint64_t spare_ = 0;
-  bool has_spare_ = false;
 };
 
 // One case prepared for counting: ratios sorted, every pair of every batch known by its rank.
@@ -71,8 +70,11 @@ class RankedCase {
     offsets_.push_back(static_cast<std::uint32_t>(ranks_.size()));
     counts_.assign(sorted_.size(), 0);
     logs_.reserve(sorted_.size());
-    for (const double ratio : sorted_)
-      logs_.push_back(log(ratio));
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      logs_.push_back(log(sorted_[i]));
+      if (i > 0)
+        middle_logs_.push_back(log((sorted_[i - 1] + sorted_[i]) / 2));
+    }
   }
 
   const std::string& name() const { return name_; }
@@ -83,16 +85,17 @@ class RankedCase {
   void draw(const std::vector<std::uint32_t>& chosen, Choices& choices) {
     std::fill(counts_.begin(), counts_.end(), 0U);
     const auto pivot = static_cast<std::uint32_t>(sorted_.size() / 2);
+    std::uint32_t* const counts = counts_.data();
     std::uint32_t below = 0;
     std::uint32_t drawn = 0;
     for (const std::uint32_t b : chosen) {
       const std::uint32_t* ranks = &ranks_[offsets_[b]];
       const std::uint32_t n = offsets_[b + 1] - offsets_[b];
-      for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t rank = ranks[choices.index(n)];
-        ++counts_[rank];
+      choices.choose(n, n, [&](std::uint32_t i) {
+        const std::uint32_t rank = ranks[i];
+        ++counts[rank];
         below += rank < pivot ? 1 : 0;
-      }
+      });
       drawn += n;
     }
     lower_ = walk_to((drawn - 1) / 2, pivot, below);
@@ -105,7 +108,12 @@ class RankedCase {
   double value() const {
     return lower_ == upper_ ? sorted_[lower_] : (sorted_[lower_] + sorted_[upper_]) / 2;
   }
-  double log_value() const { return lower_ == upper_ ? logs_[lower_] : log(value()); }
+  // Each log is computed once: nearly all draws end on one value or between two neighbours.
+  double log_value() const {
+    if (lower_ == upper_)
+      return logs_[lower_];
+    return upper_ == lower_ + 1 ? middle_logs_[lower_] : log(value());
+  }
 
  private:
   // The rank that holds the drawn value at `position` (from 0), starting from `pivot`, below which
@@ -123,6 +131,7 @@ class RankedCase {
   std::string name_;
   std::vector<double> sorted_;
   std::vector<double> logs_;
+  std::vector<double> middle_logs_;  // of the mean of value i and value i + 1
   std::vector<std::uint32_t> ranks_;
   std::vector<std::uint32_t> offsets_;
   std::vector<std::uint32_t> counts_;
@@ -146,8 +155,8 @@ Draws draw_all(std::vector<RankedCase>& cases, std::uint32_t batches,
   draws.geomean.resize(total);
   std::vector<std::uint32_t> chosen(batches);
   for (std::size_t t = 0; t < total; ++t) {
-    for (std::uint32_t& b : chosen)
-      b = choices.index(batches);
+    std::size_t next = 0;
+    choices.choose(batches, batches, [&](std::uint32_t b) { chosen[next++] = b; });
     double log_sum = 0;
     for (std::size_t k = 0; k < cases.size(); ++k) {
       cases[k].draw(chosen, choices);
@@ -160,7 +169,6 @@ Draws draw_all(std::vector<RankedCase>& cases, std::uint32_t batches,
 }
 
 void set_limits(BootstrapInterval& interval, std::vector<double> draws, double level) {
-  std::sort(draws.begin(), draws.end());
   interval.lower = percentile(draws, (1 - level) / 2);
   interval.upper = percentile(std::move(draws), (1 + level) / 2);
 }
@@ -206,10 +214,10 @@ std::vector<ReplayedPair> replay_evaluator_order(const std::vector<std::string>&
     random.shuffle(shuffled);
     for (const std::string& name : shuffled) {
       for (int i = 0; i < warmups + pairs; ++i) {
-        std::vector<bool> candidate_side{true, false};
+        std::vector<int> candidate_side{1, 0};
         random.shuffle(candidate_side);
         const bool warmup = i < warmups;
-        order.push_back({batch, name, warmup, warmup ? i : i - warmups, candidate_side[0]});
+        order.push_back({batch, name, warmup, warmup ? i : i - warmups, candidate_side[0] == 1});
       }
     }
   }

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "assay/base/result.h"
-#include "stats/double_double.h"
+#include "double_double.h"
 
 namespace assay::stats {
 namespace {
@@ -169,13 +169,14 @@ double median(std::vector<double> values) {
 
 double percentile(std::vector<double> values, double q) {
   ASSAY_CHECK(!values.empty() && q >= 0 && q <= 1, "a percentile needs values and q in [0, 1]");
-  std::sort(values.begin(), values.end());
   const double position = static_cast<double>(values.size() - 1) * q;
   const double floor = std::floor(position);
-  const auto index = static_cast<std::size_t>(floor);
-  if (index + 1 >= values.size() || position == floor)
-    return values[index];
-  return values[index] + (values[index + 1] - values[index]) * (position - floor);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(floor);
+  std::nth_element(values.begin(), at, values.end());
+  if (at + 1 == values.end() || position == floor)
+    return *at;
+  const double next = *std::min_element(at + 1, values.end());
+  return *at + (next - *at) * (position - floor);
 }
 
 }  // namespace assay::stats

@@ -5,11 +5,12 @@
 // K = (M - observed) / 2; by symmetry K <= M / 2 can be had, and only W <= K matters.
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "assay/base/result.h"
 #include "assay/stats/signed_rank.h"
-#include "stats/double_double.h"
+#include "double_double.h"
 
 namespace assay::stats {
 namespace {

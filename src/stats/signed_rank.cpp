@@ -4,11 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
-#include "stats/rank_sums.h"
+#include "rank_sums.h"
 
 namespace assay::stats {
 namespace {

@@ -1,13 +1,15 @@
 #include "case_data.h"
 
-#include <algorithm>
-
 #include "assay/stats/gate.h"
+
+#include <algorithm>
 
 namespace assay::verdict {
 namespace {
 
-std::string place(const Sample& s) { return "samples.jsonl seq " + std::to_string(s.seq); }
+std::string place(const Sample& s) {
+  return "samples.jsonl seq " + std::to_string(s.seq);
+}
 
 bool matches(const Sample& s, const PlannedRun& run, const std::vector<std::string>& cases) {
   return s.batch == run.batch && s.pair == run.pair && s.side == run.side &&
@@ -76,8 +78,7 @@ void collect_case(Campaign& campaign, std::size_t index) {
     if (half.rejected)
       ++data.pairs_rejected;
     else if (half.sides[0] != nullptr && half.sides[1] != nullptr)
-      data.pairs.push_back(
-          {half.sides[0], half.sides[1], key.first, half.sides[1]->position == 0});
+      data.pairs.push_back({half.sides[0], half.sides[1], key.first, half.sides[1]->position == 0});
   }
 }
 
@@ -159,10 +160,11 @@ Result<Campaign> collect(const CompareInputs& inputs, int batch_limit) {
     for (const CompletePair& pair : campaign.cases[i].pairs)
       batches.insert(pair.batch);
   }
-  std::sort(campaign.rejected.begin(), campaign.rejected.end(),
-            [](const RejectedRun& a, const RejectedRun& b) { return a.sample->seq < b.sample->seq; });
+  std::sort(
+      campaign.rejected.begin(), campaign.rejected.end(),
+      [](const RejectedRun& a, const RejectedRun& b) { return a.sample->seq < b.sample->seq; });
   campaign.batches_used = static_cast<int>(batches.size());
-  campaign.status = inputs.ending.type == "interrupted" ? "interrupted"
+  campaign.status = inputs.ending.type == "interrupted"                            ? "interrupted"
                     : inputs.ending.type == "failed" || !campaign.rejected.empty() ? "failed"
                                                                                    : "measured";
   return campaign;

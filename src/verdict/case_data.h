@@ -1,6 +1,8 @@
 // The samples of a campaign, checked against the plan and grouped into complete pairs.
 #pragma once
 
+#include "assay/verdict/report.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,8 +10,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "assay/verdict/report.h"
 
 namespace assay::verdict {
 

@@ -1,6 +1,6 @@
-#include <array>
-
 #include "assay/verdict/plan.h"
+
+#include <array>
 
 namespace assay::verdict {
 namespace {
@@ -11,9 +11,13 @@ constexpr std::array<std::string_view, 5> kPhases = {"warmup", "measurement", "p
 
 }  // namespace
 
-std::string_view side_name(Side side) { return kSides.at(static_cast<std::size_t>(side)); }
+std::string_view side_name(Side side) {
+  return kSides.at(static_cast<std::size_t>(side));
+}
 
-std::string_view phase_name(Phase phase) { return kPhases.at(static_cast<std::size_t>(phase)); }
+std::string_view phase_name(Phase phase) {
+  return kPhases.at(static_cast<std::size_t>(phase));
+}
 
 Result<Side> parse_side(std::string_view name) {
   for (std::size_t i = 0; i < kSides.size(); ++i)

@@ -1,11 +1,11 @@
 #include "assay/verdict/plan.h"
 
+#include "assay/base/random.h"
+
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <utility>
-
-#include "assay/base/random.h"
 
 namespace assay::verdict {
 namespace {
@@ -21,8 +21,8 @@ class Scheduler {
  public:
   Scheduler(const PlanOptions& options, std::vector<PlannedRun>& runs, Xoshiro256& random)
       : options_(options), runs_(runs), random_(random) {
-    // Whether an odd pair starts with the reference in even batches: one coin per case and phase, so
-    // that cases do not all lean the same way in the same batch.
+    // Whether an odd pair starts with the reference in even batches: one coin per case and phase,
+    // so that cases do not all lean the same way in the same batch.
     for (std::size_t i = 0; i < options.cases.size() * 2; ++i)
       odd_first_.push_back(random_.below(2) == 0);
   }
@@ -156,8 +156,13 @@ Result<PlanOptions> parse_options(const Json& json, const std::string& where) {
 std::string first_difference(const Json& runs, const Plan& expected) {
   for (std::size_t i = 0; i < expected.runs.size(); ++i) {
     const PlannedRun& r = expected.runs[i];
-    const Json row = {r.seq,      r.batch, r.pair, r.case_index, static_cast<int>(r.side),
-                      r.position, static_cast<int>(r.phase)};
+    const Json row = {r.seq,
+                      r.batch,
+                      r.pair,
+                      r.case_index,
+                      static_cast<int>(r.side),
+                      r.position,
+                      static_cast<int>(r.phase)};
     if (runs[i] != row)
       return "run " + std::to_string(i) + " is " + runs[i].dump() + " where the seed gives " +
              row.dump();

@@ -24,7 +24,8 @@ Json case_json(const CasePolicy& c) {
           {"oracle_sha256", nullable(c.oracle_sha256)}};
 }
 
-// Readers of values that ObjectReader has no getter for. `null` is allowed where the type is optional.
+// Readers of values that ObjectReader has no getter for. `null` is allowed where the type is
+// optional.
 class Fields {
  public:
   Fields(const Json& json, const std::string& where, const std::string& pointer)

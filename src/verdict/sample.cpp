@@ -1,10 +1,10 @@
 #include "assay/verdict/sample.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace assay::verdict {
 namespace {
@@ -179,11 +179,16 @@ bool failure_is_ignored(const Sample& sample, const Expectation& expectation) {
 std::string sample_line(const Sample& s) {
   constexpr const char* kAbsent = "not_available";
   LineWriter line(s);
-  line.json() = {{"seq", s.seq},           {"batch", s.batch},
-                 {"pair", s.pair},         {"case", s.case_name},
-                 {"position", s.position}, {"side", side_name(s.side)},
-                 {"status", s.status},     {"phase", phase_name(s.phase)},
-                 {"signal", s.signal},     {"descendants_left", s.descendants_left},
+  line.json() = {{"seq", s.seq},
+                 {"batch", s.batch},
+                 {"pair", s.pair},
+                 {"case", s.case_name},
+                 {"position", s.position},
+                 {"side", side_name(s.side)},
+                 {"status", s.status},
+                 {"phase", phase_name(s.phase)},
+                 {"signal", s.signal},
+                 {"descendants_left", s.descendants_left},
                  {"bound_hit", s.bound_hit}};
   line.fact("exit_code", s.exit_code, s.signal != 0 ? "ended_by_signal" : kAbsent);
   line.fact("elapsed_ns", s.elapsed_ns, kAbsent);

@@ -1,12 +1,12 @@
 #include "verdicts.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "assay/stats/gate.h"
 #include "assay/stats/math.h"
 #include "assay/stats/prediction.h"
 #include "assay/stats/signed_rank.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace assay::verdict {
 namespace {
@@ -17,25 +17,9 @@ constexpr int kPredictedFactor = 4;
 // Seeded side orders are balanced to within one pair per case and phase.
 constexpr int kOrderImbalanceAllowed = 2;
 
-std::optional<std::int64_t> figure(const Sample& s, Kind kind, std::string* key) {
-  switch (kind) {
-    case Kind::rss:
-      *key = "peak_rss_bytes";
-      return s.peak_rss_bytes;
-    case Kind::cpu:
-      *key = s.user_ns ? "system_ns" : "user_ns";
-      if (!s.user_ns || !s.system_ns)
-        return std::nullopt;
-      return *s.user_ns + *s.system_ns;
-    case Kind::wall:
-    case Kind::tail:
-      break;
-  }
-  *key = "elapsed_ns";
-  return s.elapsed_ns;
+double percent(double log_ratio) {
+  return (stats::exp(log_ratio) - 1) * 100;
 }
-
-double percent(double log_ratio) { return (stats::exp(log_ratio) - 1) * 100; }
 
 void set_interval(VerdictValue& v, const Finding& f, Kind kind) {
   const auto ratio = [](const std::optional<double>& x) {
@@ -66,14 +50,13 @@ void predict(VerdictValue& v, double t_at_cap, const std::optional<double>& smal
   const double half_width = (*v.log_upper - *v.log_lower) / 2;
   const double probability = stats::decision_probability(r, b0, more);
   const auto nullable = [](const std::optional<int>& n) { return n ? Json(*n) : Json(nullptr); };
-  v.prediction = {
-      {"b50", nullable(stats::batches_for_probability(r, b0, 0.5))},
-      {"b80", nullable(stats::batches_for_probability(r, b0, 0.8))},
-      {"half_width_percent", percent(half_width)},
-      {"at_batches", more},
-      {"probability", probability},
-      {"half_width_at_percent",
-       percent(stats::predicted_half_width(half_width, b0, more, v.level))}};
+  v.prediction = {{"b50", nullable(stats::batches_for_probability(r, b0, 0.5))},
+                  {"b80", nullable(stats::batches_for_probability(r, b0, 0.8))},
+                  {"half_width_percent", percent(half_width)},
+                  {"at_batches", more},
+                  {"probability", probability},
+                  {"half_width_at_percent",
+                   percent(stats::predicted_half_width(half_width, b0, more, v.level))}};
   if (probability < 0.5)
     v.reasons.insert("unlikely_within_budget");
   if (smallest_difference && *smallest_difference > 0 &&
@@ -113,8 +96,7 @@ void withhold(const Campaign& campaign, const Figures& f, Kind kind, VerdictValu
 void judge_ratio_gate(const Campaign& campaign, const stats::Pairs& pairs, VerdictValue& v) {
   const CompareInputs& in = *campaign.inputs;
   const stats::GateResult gate = stats::judge_gate(
-      pairs,
-      {.cap = *v.cap, .direction = stats::Direction::up, .one_sided_alpha = campaign.alpha});
+      pairs, {.cap = *v.cap, .direction = stats::Direction::up, .one_sided_alpha = campaign.alpha});
   v.status = stats::verdict_name(gate.verdict);
   v.reasons.insert(gate.reasons.begin(), gate.reasons.end());
   v.p_t = gate.test.p_t_up;
@@ -182,6 +164,7 @@ VerdictValue judge_ratio(const Campaign& campaign, const CaseData& data, Kind ki
   check_resolution(policy, v);
   if (!v.gated)
     return v;
+  v.reasons.erase("one_batch_decides");  // of the finding; the gate asks it again at its cap
   const bool incomplete = v.status == "INCOMPLETE";
   if (v.n_batches >= 2)
     judge_ratio_gate(campaign, pairs, v);
@@ -254,83 +237,9 @@ bool any_gate(const Gates& gates) {
   return std::any_of(kKinds.begin(), kKinds.end(), [&](Kind k) { return is_gated(gates, k); });
 }
 
-Figures figures_of(const CaseData& data, Kind kind) {
-  Figures f;
-  for (const CompletePair& pair : data.pairs) {
-    bool usable = true;
-    double values[2] = {0, 0};
-    const Sample* sides[2] = {pair.reference, pair.candidate};
-    for (int i = 0; i < 2; ++i) {
-      std::string key;
-      const auto value = figure(*sides[i], kind, &key);
-      if (!value) {
-        const auto reason = sides[i]->reasons.find(key);
-        f.codes.insert(reason == sides[i]->reasons.end() ? "not_available" : reason->second);
-      }
-      usable = usable && value && *value > 0;
-      // A peak of 0 is a kernel that rounded it away: absent, never a small number.
-      f.missing += !value || (kind == Kind::rss && *value <= 0) ? 1 : 0;
-      f.zero += value && *value <= 0 ? 1 : 0;
-      if (kind == Kind::rss && value && *value <= 0)
-        f.codes.insert("rss_quantised");
-      values[i] = value ? static_cast<double>(*value) : 0;
-    }
-    if (!usable)
-      continue;
-    f.reference.push_back(values[0]);
-    f.candidate.push_back(values[1]);
-    f.batch.push_back(pair.batch);
-    f.candidate_first.push_back(pair.candidate_first);
-  }
-  return f;
-}
-
-Finding find_difference(const stats::Pairs& pairs, double level) {
-  Finding f;
-  f.estimate = stats::hodges_lehmann(pairs.x);
-  if (pairs.batches < stats::kMinGateBatches)
-    f.reasons.insert("too_few_batches");
-  const auto [low, high] = std::minmax_element(pairs.x.begin(), pairs.x.end());
-  if (*low >= *high)
-    f.reasons.insert("zero_spread");
-  if (pairs.batches < 2) {
-    f.reasons.insert("single_batch");
-    return f;
-  }
-  const stats::SignedRankInterval interval = stats::signed_rank_interval(pairs, level);
-  if (std::isfinite(interval.lower))
-    f.lower = interval.lower;
-  if (std::isfinite(interval.upper))
-    f.upper = interval.upper;
-  if (!f.lower || !f.upper)
-    f.reasons.insert("interval_unbounded");
-  const double alpha = (1 - level) / 2;
-  const auto direction = [&](const stats::CapTest& test) -> std::string {
-    if (test.p_t_up <= alpha && test.p_flip_up <= alpha)
-      return "up";
-    if (test.p_t_down <= alpha && test.p_flip_down <= alpha)
-      return "down";
-    return "no_difference";
-  };
-  f.finding = direction(stats::test_at(pairs, 0.0));
-  if (f.finding != "no_difference") {
-    if (pairs.batches > 2 &&
-        direction(stats::test_without_heaviest_batch(pairs, 0.0)) != f.finding)
-      f.reasons.insert("one_batch_decides");
-    return f;
-  }
-  if (f.lower && f.upper) {
-    if (*f.lower > 0 || *f.upper < 0)
-      f.reasons.insert("tests_disagree");
-    f.ruled_out_above_percent =
-        std::max(std::fabs(percent(*f.lower)), std::fabs(percent(*f.upper)));
-  }
-  return f;
-}
-
 VerdictValue judge(const Campaign& campaign, const CaseData& data, Kind kind) {
-  VerdictValue v = kind == Kind::tail ? judge_tail_kind(campaign, data)
-                                      : judge_ratio(campaign, data, kind);
+  VerdictValue v =
+      kind == Kind::tail ? judge_tail_kind(campaign, data) : judge_ratio(campaign, data, kind);
   if (v.gated && !campaign.inputs->calibration)
     v.reasons.insert("host_not_calibrated");
   return v;

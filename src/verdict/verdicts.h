@@ -1,17 +1,18 @@
 // Named verdicts of a comparison: wall, CPU time, tail and peak RSS, side by side, never averaged.
 #pragma once
 
+#include "case_data.h"
+
+#include "assay/base/json.h"
+#include "assay/stats/pairs.h"
+#include "assay/stats/tail.h"
+
 #include <array>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "assay/base/json.h"
-#include "assay/stats/pairs.h"
-#include "assay/stats/tail.h"
-#include "case_data.h"
 
 namespace assay::verdict {
 
@@ -39,9 +40,9 @@ struct VerdictValue {
 
   // Not printed.
   bool gated = false;
-  double p_family = 1;                       // what Holm sees
-  std::string subset_status;                 // the status before blockers made it INCOMPLETE
-  std::optional<stats::TailResult> tail;     // kind tail only
+  double p_family = 1;                    // what Holm sees
+  std::string subset_status;              // the status before blockers made it INCOMPLETE
+  std::optional<stats::TailResult> tail;  // kind tail only
   std::optional<double> log_lower, log_upper;
 };
 

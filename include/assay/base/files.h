@@ -2,18 +2,18 @@
 //
 // Sequence of a new file: O_EXCL temp in the same directory, write loop, size check, fchmod, fsync,
 // close, renameat2(RENAME_NOREPLACE), directory fsync. A failed fsync is final. No function here
-// follows a symlink in the last component. Errors: not_persisted for writes, io for reads.
+// follows a symlink in the last component. Errors: not_persisted for writes; not_found or io for
+// reads. A caller that runs under RLIMIT_FSIZE must ignore SIGXFSZ to see the error.
 #pragma once
 
-#include <sys/types.h>
+#include "assay/base/result.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
-
-#include "assay/base/result.h"
 
 namespace assay {
 
@@ -44,7 +44,7 @@ class Fd {
 };
 
 // Whole file; fails with io when it is larger than `max_bytes`. A read error is an error, never an
-// end of file.
+// end of file. Regular files and character devices only: a FIFO is refused, not waited for.
 Result<std::string> read_file(const std::string& path, std::int64_t max_bytes = INT64_C(1) << 30);
 
 // Creates the directory (parent must exist), mode 0755 by default, fsyncs the parent.
@@ -55,13 +55,16 @@ Result<void> make_directories(const std::string& path);
 
 // Durable, never overwrites: already_exists when `path` exists.
 Result<void> write_new_file(const std::string& path, std::string_view bytes, mode_t mode = 0644);
-// Durable, replaces atomically. For exports and caches only, never for evidence.
+// Durable, replaces atomically. For exports and caches only, never for evidence. Refuses to replace
+// anything but a regular file.
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode = 0644);
 // Whether a file could be created or replaced at `path` ("-" is stdout), without leaving a trace.
+// Errors: invalid_argument, naming the path.
 Result<void> check_writable(const std::string& path);
 
-// An append-only file. One write(2) per append; after a torn append that cannot be truncated away,
-// or a failed sync, every later call fails with not_persisted.
+// An append-only file. One write(2) per append; a failed or short one is cut back to the last good
+// size. After a torn append that cannot be cut away, or a failed sync, every later call fails with
+// not_persisted.
 class AppendFile {
  public:
   // O_EXCL creation; fsyncs the directory.

@@ -1,10 +1,10 @@
 // Identifiers and clocks that end up in evidence.
 #pragma once
 
+#include "assay/base/units.h"
+
 #include <cstdint>
 #include <string>
-
-#include "assay/base/units.h"
 
 namespace assay {
 

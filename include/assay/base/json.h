@@ -1,9 +1,15 @@
 // Strict JSON in, canonical JSON out.
 //
-// Reader: UTF-8 only, no duplicate keys, no NaN/Infinity, no -0, no trailing bytes, integers must
-// fit int64, depth <= 64. Writer: keys sorted bytewise, no spaces, integers as integers, doubles in
-// RFC 8785 shortest form, -0.0 written as 0. canonical(parse(x)) is a fixed point.
+// Reader: UTF-8 only, no byte order mark, no duplicate keys, no NaN/Infinity, no -0, no trailing
+// bytes, depth <= 64. Integers must fit int64, except the canonical spelling of a double from 2^63
+// to 1e21 ("1" and twenty zeros), which reads as that double. Writer: keys sorted bytewise, no
+// spaces, integers as integers, doubles in RFC 8785 shortest form, -0.0 written as 0.
+// canonical(parse(x)) is a fixed point.
 #pragma once
+
+#include "assay/base/result.h"
+
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -11,10 +17,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
-
-#include "assay/base/result.h"
 
 namespace assay {
 
@@ -24,8 +26,12 @@ using Json = nlohmann::json;  // std::map keys: sorted bytewise
 Result<Json> parse_json(std::string_view text, const std::string& where);
 // Also refuses text that is not byte-equal to its canonical form.
 Result<Json> parse_canonical_json(std::string_view text, const std::string& where);
-// Canonical bytes, without a final LF. ASSAY_CHECKs that every double is finite and every string UTF-8.
+// Canonical bytes, without a final LF. ASSAY_CHECKs that every double is finite, every string UTF-8
+// and every integer int64.
 std::string canonical_json(const Json& value);
+// The same for values that hold foreign text: what has no canonical form (also more than 64 levels)
+// is invalid_argument with the JSON pointer.
+Result<std::string> try_canonical_json(const Json& value, const std::string& where);
 // The shortest form that reads back to the same double, as RFC 8785 writes it ("1e-7", "1e+21").
 std::string format_double(double value);
 

@@ -49,9 +49,12 @@ class SplitMix64 {
 class Xoshiro256 {
  public:
   explicit Xoshiro256(std::uint64_t seed);
+  // `state` must not be all zeros.
+  static Xoshiro256 from_state(const std::array<std::uint64_t, 4>& state);
 
   std::uint64_t next();
-  // Uniform in [0, n): the top bit_width(n - 1) bits, values >= n rejected. n >= 1.
+  // Uniform in [0, n): the top bit_width(n - 1) bits, values >= n rejected. n >= 1; n == 1 draws
+  // nothing.
   std::uint64_t below(std::uint64_t n);
   // 53-bit uniform in [0, 1).
   double uniform();

@@ -1,12 +1,12 @@
 // SHA-256 through OpenSSL's EVP. Digests are passed around as 64 lower-case hex characters.
 #pragma once
 
+#include "assay/base/result.h"
+
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include "assay/base/result.h"
 
 namespace assay {
 
@@ -31,8 +31,11 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 std::string sha256_raw(std::string_view bytes);
-// Streams the file in 256 KiB reads; refuses anything but a regular file.
+// Streams the file in 256 KiB reads. Follows symlinks (it hashes what would be executed); refuses
+// anything but a regular file, and a file that changes meanwhile.
 Result<std::string> sha256_file(const std::string& path);
+// The same for an open descriptor, from its current position; `where` names it in errors.
+Result<std::string> sha256_descriptor(int fd, const std::string& where);
 std::string to_hex(std::string_view raw);
 
 }  // namespace assay

@@ -1,17 +1,18 @@
 // Small text helpers shared by the command line and the reports.
 #pragma once
 
+#include "assay/base/result.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "assay/base/result.h"
-
 namespace assay {
 
 // Splits as a POSIX shell splits words (quotes, backslash), with no expansion of any kind.
-// Errors name the word and what is unbalanced.
+// Newlines separate words as blanks do. Errors (invalid_argument) name the word and what is
+// unbalanced; an empty command and a NUL byte are errors too.
 Result<std::vector<std::string>> split_command(std::string_view command);
 // The inverse: quotes each word only where it must.
 std::string join_command(const std::vector<std::string>& argv);

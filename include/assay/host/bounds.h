@@ -4,8 +4,8 @@
 
 namespace assay::host {
 
-// 1-minute load per usable CPU above which `load_high` blocks. The tool and one measured program keep
-// one CPU busy between them, so an idle two-core host stays at or below 0.5.
+// 1-minute load per usable CPU above which `load_high` blocks. The tool and one measured program
+// keep one CPU busy between them, so an idle two-core host stays at or below 0.5.
 inline constexpr double kMaxLoadPerCpu = 0.6;
 // Share of CPU ticks taken by the hypervisor above which `steal` blocks.
 inline constexpr double kMaxStealShare = 0.01;

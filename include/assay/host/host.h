@@ -7,16 +7,16 @@
 // Runner.
 #pragma once
 
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/base/units.h"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "assay/base/json.h"
-#include "assay/base/result.h"
-#include "assay/base/units.h"
 
 namespace assay::host {
 
@@ -27,13 +27,13 @@ struct Roots {
   std::string etc = "/etc";
 };
 
-// Runs argv to its end and returns its whole stdout (untrimmed) if it exited 0. Errors: not_found when
-// there is no such program, any other code when it failed, ran too long or wrote too much.
+// Runs argv to its end and returns its whole stdout (untrimmed) if it exited 0. Errors: not_found
+// when there is no such program, any other code when it failed, ran too long or wrote too much.
 using Runner = std::function<Result<std::string>(const std::vector<std::string>& argv)>;
 
-// CPU, kernel, governor, turbo, SMT, ASLR, clock source, load, steal, memory, swap, cgroup (version,
-// limits), perf counters, operating system. No user name, home path or host name. Only files and two
-// system calls; below 5 ms.
+// CPU, kernel, governor, turbo, SMT, ASLR, clock source, load, steal, memory, swap, cgroup
+// (version, limits), perf counters, operating system. No user name, home path or host name. Only
+// files and two system calls; below 5 ms.
 Json collect(const Roots& roots = {});
 // Object of gcc, g++, clang, clang++, rustc: the first line of `X --version`.
 Json toolchains(const Runner& run);
@@ -73,8 +73,8 @@ struct Finding {
   std::string observed;  // in plain words
   std::string fix;       // the command that mends it, or ""
 };
-// What would disturb a measurement here, one finding per check, always in the same order. Watches the
-// steal counter for `steal_window`; 0 judges the ticks since boot instead. Bounds: bounds.h.
+// What would disturb a measurement here, one finding per check, always in the same order. Watches
+// the steal counter for `steal_window`; 0 judges the ticks since boot instead. Bounds: bounds.h.
 std::vector<Finding> examine(const Roots& roots = {},
                              Nanoseconds steal_window = Nanoseconds{250'000'000});
 

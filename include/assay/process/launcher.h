@@ -1,37 +1,41 @@
 // The client of assay-launch: a tiny static helper started before the tool grows.
 //
 // Why a helper: Linux folds the spawner's peak RSS into its child's, and fork costs grow with the
-// spawner. The helper is found only beside /proc/self/exe. One Launcher per process; not thread safe.
+// spawner. The helper is found only beside /proc/self/exe. One Launcher per process; not thread
+// safe.
 #pragma once
-
-#include <memory>
-#include <string>
 
 #include "assay/base/result.h"
 #include "assay/process/run.h"
 
+#include <memory>
+#include <string>
+
 namespace assay::process {
 
 struct LauncherOptions {
-  std::string helper_path;  // "" = assay-launch beside /proc/self/exe (tests name their own)
+  std::string helper_path;    // "" = assay-launch beside /proc/self/exe (tests name their own)
   std::vector<int> own_cpus;  // where the tool and the helper themselves stay; empty = inherited
 };
 
 class Launcher {
  public:
-  // Starts the helper, checks magic, protocol version and build id (a mismatch names both). Makes this
-  // process a child subreaper. Call before the process allocates anything large.
+  // Starts the helper, checks magic, protocol version and build id (a mismatch names both). Makes
+  // this process a child subreaper. Call before the process allocates anything large.
   static Result<Launcher> start(const LauncherOptions& options = {});
   ~Launcher();
   Launcher(Launcher&&) noexcept;
   Launcher& operator=(Launcher&&) noexcept;
 
-  // Runs one program to its end; no descendant survives the return. Errors: launcher (protocol), not
-  // what the child does. When SIGINT/SIGTERM arrives during the run (see signals.h), the tree is
-  // killed and the result is Error interrupted.
+  // Runs one program to its end; no descendant survives the return. Errors concern us, never what
+  // the child does: launcher (the helper died: "launcher_lost", or could not do its work),
+  // invalid_argument, not_found and io for the request itself, and interrupted when a stop signal
+  // arrived during the run (its tree is killed) or before it (see RunRequest::run_after_stop).
   Result<RunResult> run(const RunRequest& request);
 
-  int helper_pid() const;
+  int helper_pid() const;   // the worker, which starts the programs
+  int guard_pid() const;    // its parent, which ends them if the worker or assay is killed
+  bool has_cgroup() const;  // whether runs live in a cgroup of their own
 
  private:
   struct State;
@@ -44,7 +48,8 @@ Result<std::string> resolve_program(const std::string& name);
 
 // SIGINT, SIGTERM and SIGHUP become a flag and a readable descriptor. Installed once, by cli.
 void install_signal_handlers();
-// 0, or the signal that asked us to stop. A second signal while stopping does not abort the archive.
+// 0, or the signal that asked us to stop. A second signal while stopping does not abort the
+// archive.
 int stop_signal();
 // For tests and for polling together with other descriptors: readable once a signal arrived.
 int stop_signal_fd();

@@ -4,7 +4,6 @@
 // CPUs without FMA). Accuracy is tested against MPFR and Boost.Math. Pure, thread safe.
 #pragma once
 
-#include <span>
 #include <vector>
 
 namespace assay::stats {

@@ -3,13 +3,13 @@
 // plan = f(seed, options), so audit can rebuild it. Format: docs/reference/plan.md.
 #pragma once
 
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "assay/base/json.h"
-#include "assay/base/result.h"
 
 namespace assay::verdict {
 
@@ -21,20 +21,21 @@ Result<Side> parse_side(std::string_view name);
 Result<Phase> parse_phase(std::string_view name);
 
 struct PlanOptions {
-  std::int64_t seed = 0;   // 0..2^53-1
+  std::int64_t seed = 0;  // 0..2^53-1
   int batches = 10;
-  int pairs = 6;           // measured pairs per batch and case
-  int warmups = 1;         // warm-up pairs per batch and case
+  int pairs = 6;    // measured pairs per batch and case
+  int warmups = 1;  // warm-up pairs per batch and case
   bool layout_padding = true;
   bool blocks_order = false;  // A..A B..B, only for `calibrate`'s comparison of plans
-  std::vector<int> looks;     // adaptive: batches after which a verdict may stop the campaign; last == batches
+  std::vector<int>
+      looks;  // adaptive: batches after which a verdict may stop the campaign; last == batches
   std::vector<std::string> cases;  // names, unique, in command-line order
 };
 
 struct PlannedRun {
   std::int64_t seq = 0;
   std::int32_t batch = 0;
-  std::int32_t pair = 0;      // within (batch, case, phase)
+  std::int32_t pair = 0;  // within (batch, case, phase)
   std::int32_t case_index = 0;
   Side side = Side::reference;
   std::uint8_t position = 0;  // 0 = first of its pair
@@ -47,9 +48,9 @@ struct Plan {
   std::vector<PlannedRun> runs;  // execution order; the two runs of a pair are adjacent
 };
 
-// Cases are interleaved inside each batch: a seeded permutation of the cases per batch; per case warm-ups,
-// then measured pairs. Side order is balanced inside each (batch, case): half reference-first, the odd one
-// alternating between batches, in a seeded permutation. xoshiro256**.
+// Cases are interleaved inside each batch: a seeded permutation of the cases per batch; per case
+// warm-ups, then measured pairs. Side order is balanced inside each (batch, case): half
+// reference-first, the odd one alternating between batches, in a seeded permutation. xoshiro256**.
 Plan make_plan(const PlanOptions& options);
 
 // Canonical JSON with one compact array per run ("run_columns" names the columns); final LF.

@@ -2,15 +2,15 @@
 // and no home, checkout or temp path (they appear as {home}, {repo}, {tmp}).
 #pragma once
 
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/verdict/sample.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "assay/base/json.h"
-#include "assay/base/result.h"
-#include "assay/verdict/sample.h"
 
 namespace assay::verdict {
 
@@ -42,7 +42,7 @@ struct ComparePolicy {
   std::int64_t bootstrap_draws = 2000;
   bool adaptive = false;
   std::optional<double> smallest_difference;  // --resolve PCT: for host_cannot_resolve
-  std::string oracle_kind = "none";  // none, file, command
+  std::string oracle_kind = "none";           // none, file, command
   bool require_empty_stderr = false;
   bool ignore_all_failures = false;
   std::vector<int> ignored_exit_codes;
@@ -50,11 +50,11 @@ struct ComparePolicy {
   std::int64_t stdout_bound_bytes = 1 << 20;
   std::int64_t stderr_bound_bytes = 1 << 20;
   std::string output_mode = "capture";
-  std::string shell;                       // "" = none
+  std::string shell;  // "" = none
   std::vector<int> cpus;
-  std::map<std::string, std::string> environment;  // our overrides only
+  std::map<std::string, std::string> environment;         // our overrides only
   std::map<std::string, std::vector<std::string>> hooks;  // setup, prepare, conclude, cleanup
-  std::string input;                        // redacted path, "" = /dev/null
+  std::string input;                                      // redacted path, "" = /dev/null
   std::optional<std::string> input_sha256;
 };
 

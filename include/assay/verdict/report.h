@@ -1,18 +1,19 @@
-// report.json: a pure function of an archive's other files. Never reads clock, locale, path or threads.
+// report.json: a pure function of an archive's other files. Never reads clock, locale, path or
+// threads.
 //
 // Schema: docs/reference/report.md.
 #pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/verdict/plan.h"
 #include "assay/verdict/policy.h"
 #include "assay/verdict/sample.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace assay::verdict {
 
@@ -34,15 +35,16 @@ struct CompareInputs {
   std::optional<Json> calibration = std::nullopt;
 };
 
-// The whole report value. Fails only on inputs that contradict each other (a sample not in the plan).
+// The whole report value. Fails only on inputs that contradict each other (a sample not in the
+// plan).
 Result<Json> derive_compare_report(const CompareInputs& inputs);
 
-// The adaptive stopping rule at a look: true when every gated (or, without a gate, every wall) verdict
-// of every case is decided at the Pocock level.
+// The adaptive stopping rule at a look: true when every gated (or, without a gate, every wall)
+// verdict of every case is decided at the Pocock level.
 Result<bool> decided_at_look(const CompareInputs& inputs, int batches);
 
-// `assay analyze`: somebody's own numbers. Paired and batched data get both methods and, with a cap, a
-// gate; unpaired or unbatched data are analysed, labelled and never gated.
+// `assay analyze`: somebody's own numbers. Paired and batched data get both methods and, with a
+// cap, a gate; unpaired or unbatched data are analysed, labelled and never gated.
 struct AnalyzeData {
   std::string source;  // "pairs_csv", "hyperfine", "google_benchmark", "pyperf"
   std::string name;    // case name
@@ -55,8 +57,13 @@ struct AnalyzeOptions {
   std::int64_t draws = 2000;
   double level = 0.95;
   std::optional<double> cap;
-  std::string method;  // "" = both, or a method id
+  std::string method;  // "" = all that apply, or a method id
+  std::vector<std::string> unmatched =
+      {};  // names that only one of two files holds: listed, never analysed
 };
+// The method ids that `method` may name.
+std::vector<std::string> analysis_methods();
+// Schema `assay.analysis` 1.0: docs/reference/analyze.md.
 Json derive_analysis(const std::vector<AnalyzeData>& data, const AnalyzeOptions& options);
 
 // Exactly one place maps a report to an exit code (docs/reference/exit-codes.md).

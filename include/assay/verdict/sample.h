@@ -1,14 +1,14 @@
 // One run as evidence: a line of samples.jsonl. Keys and units: docs/reference/samples.md.
 #pragma once
 
+#include "assay/base/result.h"
+#include "assay/verdict/plan.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "assay/base/result.h"
-#include "assay/verdict/plan.h"
 
 namespace assay::verdict {
 
@@ -27,7 +27,8 @@ struct Sample {
   std::string bound_hit = "none";  // none, timeout, stdout, stderr
   std::optional<std::int64_t> elapsed_ns;
   std::optional<std::int64_t> user_ns, system_ns;
-  std::optional<std::int64_t> peak_rss_bytes;  // null with reason rss_quantised when the kernel says 0
+  std::optional<std::int64_t>
+      peak_rss_bytes;  // null with reason rss_quantised when the kernel says 0
   std::optional<std::int64_t> minor_faults, major_faults;
   std::optional<std::int64_t> voluntary_switches, involuntary_switches;
   std::optional<std::string> stdout_sha256, stderr_sha256;  // null when truncated
@@ -43,8 +44,9 @@ struct Sample {
 std::string sample_line(const Sample& sample);
 Result<Sample> parse_sample(std::string_view line, const std::string& where);
 
-// Why a sample's run cannot be used as a measurement: "" when it can. Uses the policy's expectations:
-// status ok (or an ignored exit code), stdout digest equal to the oracle's, stderr empty where required.
+// Why a sample's run cannot be used as a measurement: "" when it can. Uses the policy's
+// expectations: status ok (or an ignored exit code), stdout digest equal to the oracle's, stderr
+// empty where required.
 struct Expectation {
   std::optional<std::string> stdout_sha256;  // the oracle's digest
   bool require_empty_stderr = false;

@@ -1,3 +1,5 @@
+#include "launch.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +10,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "launch.h"
 
 namespace assay::process::launch {
 namespace {
@@ -63,17 +63,13 @@ bool find_mount(char* mount, char* root, std::size_t capacity) {
     const char* type = strstr(text, " - ");
     if (type == nullptr || strncmp(type + 3, "cgroup2 ", 8) != 0)
       return false;
-    char* point = strchr(text, ' ');
-    for (int skip = 0; point != nullptr && skip < 3; ++skip)
-      point = strchr(point + 1, ' ');
-    char* shown = text;
-    for (int skip = 0; shown != nullptr && skip < 3; ++skip)
-      shown = strchr(shown, ' ') == nullptr ? nullptr : strchr(shown, ' ') + 1;
+    const char* point = word(text, 4);  // cutting the later word leaves the earlier one whole
+    const char* shown = word(text, 3);
     if (point == nullptr || shown == nullptr)
       return false;
     mount[0] = root[0] = 0;
-    const bool whole = append_text(mount, capacity, word(point + 1, 0));
-    return append_text(root, capacity, word(shown, 0)) && whole;
+    const bool whole = append_text(mount, capacity, point);
+    return append_text(root, capacity, shown) && whole;
   });
 }
 
@@ -167,8 +163,8 @@ void remove_below(int directory, int depth) {
   });
 }
 
-// A leaf is stale when nobody holds its lock. The lock, not the process number in its name, decides:
-// process numbers are reused, and another container's are not ours.
+// A leaf is stale when nobody holds its lock. The lock, not the process number in its name,
+// decides: process numbers are reused, and another container's are not ours.
 void tidy_stale(int parent) {
   each_directory(parent, [&](const char* name) {
     if (strncmp(name, "assay.", 6) != 0)

@@ -1,3 +1,5 @@
+#include "launch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,8 +10,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "launch.h"
 
 namespace assay::process::launch {
 
@@ -52,7 +52,9 @@ bool readable(int fd) {
   return poll(&item, 1, 0) == 1;
 }
 
-int open_pidfd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+int open_pidfd(pid_t pid) {
+  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+}
 
 void become_role(const char* name, int last) {
   prctl(PR_SET_NAME, name);

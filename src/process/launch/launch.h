@@ -1,23 +1,24 @@
 // Inside assay-launch: one static program, two roles, no heap.
 //
-// The guard is assay's child; the worker is the guard's child and starts the measured programs. Both
-// are subreapers, so whichever of assay, guard and worker survives inherits the orphans and ends them.
+// The guard is assay's child; the worker is the guard's child and starts the measured programs.
+// Both are subreapers, so whichever of assay, guard and worker survives inherits the orphans and
+// ends them.
 #pragma once
 
-#include <sched.h>
-#include <sys/types.h>
+#include "protocol.h"
 
 #include <cstddef>
 #include <cstdint>
-
-#include "protocol.h"
+#include <sched.h>
+#include <sys/types.h>
 
 namespace assay::process::launch {
 
 // Descriptors that a role finds open when it starts.
-inline constexpr int kSocket = 3;     // to assay
-inline constexpr int kAbove = 4;      // pidfd of the process above: assay for the guard, the guard for the worker
-inline constexpr int kCgroup = 5;     // worker only: the run cgroup's directory, where there is one
+inline constexpr int kSocket = 3;  // to assay
+inline constexpr int kAbove =
+    4;  // pidfd of the process above: assay for the guard, the guard for the worker
+inline constexpr int kCgroup = 5;  // worker only: the run cgroup's directory, where there is one
 inline constexpr int kKillLimitMs = 5000;
 
 inline constexpr int kExitRefused = 3;
@@ -43,7 +44,8 @@ bool append_text(char* to, std::size_t capacity, const char* text);
 // nothing, and its cgroup.kill still works when the worker is dead.
 class RunCgroup {
  public:
-  // Also ends what earlier, killed campaigns left behind. No-op where v2 is missing or not writable.
+  // Also ends what earlier, killed campaigns left behind. No-op where v2 is missing or not
+  // writable.
   void create();
   void kill_all();
   void remove();

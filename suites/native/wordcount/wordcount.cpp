@@ -10,8 +10,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +26,18 @@ struct Counts {
   std::unordered_map<std::string_view, std::int64_t> words;
   std::int64_t total = 0;
 };
+
+bool read_file(const char* path, std::string& text) {
+  std::FILE* file = std::fopen(path, "rb");
+  if (file == nullptr)
+    return false;
+  char buffer[65536];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file))
+    text.append(buffer, got);
+  const bool whole = std::ferror(file) == 0;
+  std::fclose(file);
+  return whole;
+}
 
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
@@ -76,9 +86,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: wordcount FILE [PASSES, 1 to %d]\n", kMaxPasses);
     return 2;
   }
-  std::ifstream in(argv[1], std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.is_open() || in.bad()) {
+  std::string text;
+  if (!read_file(argv[1], text)) {
     std::fprintf(stderr, "wordcount: %s: could not be read\n", argv[1]);
     return 2;
   }

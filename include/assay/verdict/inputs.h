@@ -1,0 +1,54 @@
+// Other people's numbers for `assay analyze`: pairs CSV and three JSON exports. Formats and errors:
+// docs/reference/analyze.md. Every function is pure; `where` names the source in errors.
+#pragma once
+
+#include "assay/base/result.h"
+#include "assay/verdict/report.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::verdict {
+
+struct InputOptions {
+  std::string format;     // "" = from the content; csv, hyperfine, google-benchmark, pyperf
+  std::string reference;  // CSV column or benchmark name; "" = the default
+  std::string candidate;
+  std::string batch;  // CSV column; "" = "batch" where there is one
+  std::string pair;   // CSV column; "" = "pair" where there is one
+};
+std::vector<std::string> input_formats();
+
+struct InputText {
+  std::string where;
+  std::string_view text;
+};
+
+struct AnalyzeInput {
+  std::vector<AnalyzeData> cases;
+  std::vector<std::string> unmatched;  // names that only one of two files holds
+};
+
+// One file, or two JSON files of one format: the first is the reference's, cases are matched by
+// name.
+Result<AnalyzeInput> parse_analyze_input(const std::vector<InputText>& files,
+                                         const InputOptions& options);
+
+// A header row, then one row per pair. Refuses, with line and column name: a missing column, a
+// short or long row, an empty, non-numeric, non-positive or infinite time, a repeated (batch,
+// pair).
+Result<AnalyzeData> parse_pairs_csv(const InputText& file, const InputOptions& options);
+
+// All repetitions of one benchmark, in file order; every value > 0 and in one unit per format.
+struct NamedSeries {
+  std::string name;
+  std::vector<double> values;
+};
+// hyperfine: results[].times. Google Benchmark: the real_time of iteration entries (aggregates and
+// entries with an error are left out), in ns. pyperf: benchmarks[].runs[].values.
+Result<std::vector<NamedSeries>> parse_hyperfine(const InputText& file);
+Result<std::vector<NamedSeries>> parse_google_benchmark(const InputText& file);
+Result<std::vector<NamedSeries>> parse_pyperf(const InputText& file);
+
+}  // namespace assay::verdict

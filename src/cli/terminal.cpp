@@ -1,0 +1,165 @@
+#include "cli.h"
+
+#include "assay/base/text.h"
+#include "assay/process/launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace assay::cli {
+
+namespace {
+
+constexpr double kRewriteSeconds = 0.1;
+constexpr double kLineSeconds = 5;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// The first of LC_ALL, LC_CTYPE and LANG that is set decides, as in setlocale(3).
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value = environment(name);
+    if (value.empty())
+      continue;
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+int terminal_columns() {
+  constexpr int kDefault = 100;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return kDefault;
+  return std::clamp<int>(size.ws_col, 40, 400);
+}
+
+Result<void> write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot write", errno, "stdout"));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::llround(std::min(seconds, 1e9)));
+  if (whole < 60)
+    return fmt::format("{} s", whole);
+  if (whole < 3600)
+    return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace
+
+Result<Style> resolve_style(const std::string& name) {
+  static const std::vector<std::string> kNames = {"auto",    "basic", "full",
+                                                  "nocolor", "color", "none"};
+  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("'{}' is no style; choose {}", printable(name, 40), fmt::join(kNames, ", ")),
+        "--style");
+  const bool dumb = environment("TERM") == "dumb";
+  Style style;
+  style.unicode = locale_is_utf8();
+  style.columns = terminal_columns();
+  style.silent = name == "none";
+  if (name == "auto") {
+    style.color = ::isatty(STDOUT_FILENO) == 1 && !dumb && environment("NO_COLOR").empty();
+    style.interactive = ::isatty(STDERR_FILENO) == 1 && !dumb;
+  }
+  if (name == "full" || name == "color")
+    style.color = true;
+  if (name == "full" || name == "nocolor")
+    style.interactive = true;
+  return style;
+}
+
+Result<void> write_stdout(std::string_view bytes) {
+  return write_all(STDOUT_FILENO, bytes);
+}
+
+void write_stderr(std::string_view bytes) {
+  // There is nowhere left to report a failure to; the exit code and the archive still tell.
+  (void)write_all(STDERR_FILENO, bytes);
+}
+
+int interrupted_exit_code(int signal) {
+  return 128 + (signal > 0 ? signal : SIGINT);
+}
+
+int report_error(const Error& error) {
+  write_stderr("assay: " + printable(error.message()) + "\n");
+  return error.code == ErrorCode::interrupted ? interrupted_exit_code(process::stop_signal())
+                                              : kExitInvalid;
+}
+
+std::string progress_text(const ProgressLine::State& state) {
+  std::string text = fmt::format("{}/{} {}", state.done, state.planned, state.unit);
+  if (state.planned > 0)
+    text += fmt::format(" ({} %)", state.done * 100 / state.planned);
+  if (state.batches > 0)
+    text += fmt::format(", batch {} of {}", state.batch, state.batches);
+  if (state.done > 0 && state.done < state.planned && state.elapsed_seconds > 0) {
+    const double left = state.elapsed_seconds * static_cast<double>(state.planned - state.done) /
+                        static_cast<double>(state.done);
+    text += ", ETA " + duration_text(left);
+  }
+  if (!state.what.empty())
+    text += ", " + printable(state.what, 40);
+  return text;
+}
+
+ProgressLine::ProgressLine(const Style& style, Sink sink) : style_(style), sink_(std::move(sink)) {}
+
+ProgressLine::~ProgressLine() {
+  finish();
+}
+
+void ProgressLine::update(const State& state) {
+  if (style_.silent)
+    return;
+  const double since = state.elapsed_seconds - last_seconds_;
+  const bool last = state.done >= state.planned;
+  if (style_.interactive) {
+    if (started_ && since < kRewriteSeconds && !last)
+      return;
+    // Carriage return, text, erase to the end of the line; never wider than the terminal.
+    const auto width = static_cast<std::size_t>(std::max(20, style_.columns - 1));
+    sink_("\r" + printable(progress_text(state), width) + "\x1b[K");
+    shown_ = true;
+  } else {
+    if (started_ && since < kLineSeconds && state.batch == last_batch_ && !last)
+      return;
+    sink_("assay: " + progress_text(state) + "\n");
+  }
+  started_ = true;
+  last_seconds_ = state.elapsed_seconds;
+  last_batch_ = state.batch;
+}
+
+void ProgressLine::finish() {
+  if (shown_)
+    sink_("\r\x1b[K");
+  shown_ = false;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,64 @@
+#include "launch.h"
+#include "tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace assay::process::launch {
+namespace {
+
+// Makes `from` the descriptor `to` of the program about to be executed.
+void place(int from, int to) {
+  if (from == to)
+    fcntl(from, F_SETFD, 0);
+  else
+    dup2(from, to);
+}
+
+pid_t start_worker(const char* own_path, int self, RunCgroup& cgroup) {
+  char number[12];
+  snprintf(number, sizeof number, "%d", getpid());
+  char name[] = "assay-launch";
+  char role[] = "worker";
+  char* argv[] = {name, role, number, const_cast<char*>(cgroup.path()), nullptr};
+  const pid_t pid = vfork();
+  if (pid != 0)
+    return pid;
+  fcntl(kSocket, F_SETFD, 0);
+  place(self, kAbove);
+  if (cgroup.directory() >= 0)
+    place(cgroup.directory(), kCgroup);
+  execve("/proc/self/exe", argv, environ);
+  execve(own_path, argv, environ);
+  _exit(kExitBroken);
+}
+
+}  // namespace
+
+int guard_main(const char* own_path) {
+  become_role("assay-guard", kAbove);
+  RunCgroup cgroup;
+  cgroup.create();
+  const int self = open_pidfd(getpid());
+  const pid_t worker = self < 0 ? -1 : start_worker(own_path, self, cgroup);
+  const int worker_pidfd = worker < 0 ? -1 : open_pidfd(worker);
+  close(kSocket);  // the worker alone keeps it: its death is an end of file for assay
+  if (worker_pidfd >= 0) {
+    pollfd items[2] = {{kAbove, POLLIN, 0}, {worker_pidfd, POLLIN, 0}};
+    while (poll(items, 2, -1) < 0 && errno == EINTR) {
+    }
+  }
+  // Whoever ended first, and why, does not matter: nothing may outlive them.
+  cgroup.kill_all();
+  const int left = kill_descendants(Roots::all_children, kKillLimitMs);
+  cgroup.remove();
+  return left == 0 && worker_pidfd >= 0 ? 0 : kExitBroken;
+}
+
+}  // namespace assay::process::launch

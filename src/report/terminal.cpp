@@ -1,0 +1,195 @@
+#include "case_block.h"
+#include "rows.h"
+#include "table.h"
+#include "verdicts.h"
+#include "view.h"
+
+#include "assay/base/text.h"
+#include "assay/report/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace assay::report {
+namespace {
+
+constexpr std::size_t kNameCells = 28;
+constexpr std::size_t kFlagsCells = 30;
+constexpr std::size_t kRejectedShown = 5;
+constexpr int kNarrowest = 40;
+constexpr int kWidest = 10000;
+
+std::string flags_text(const std::vector<std::string>& flags) {
+  if (flags.empty())
+    return "-";
+  std::string out = safe_text(flags[0], kFlagsCells - 4);
+  std::size_t shown = 1;
+  for (; shown < flags.size(); ++shown) {
+    const std::string next = fmt::format(" {}", safe_text(flags[shown], kFlagsCells));
+    if (out.size() + next.size() + 4 > kFlagsCells)
+      break;
+    out += next;
+  }
+  return shown < flags.size() ? fmt::format("{} +{}", out, flags.size() - shown) : out;
+}
+
+void sort_rows(std::vector<CaseRow>& rows, const std::string& order) {
+  if (order != "mean-time")
+    return;
+  std::stable_sort(rows.begin(), rows.end(), [](const CaseRow& a, const CaseRow& b) {
+    const auto left = number_at(*a.value, {"candidate", "mean_ns"});
+    const auto right = number_at(*b.value, {"candidate", "mean_ns"});
+    return left && (!right || *left < *right);
+  });
+}
+
+std::string head(const Json& report, const Sheet& sheet) {
+  const std::string status = overall_status(report);
+  const std::string title = "assay comparison: ";
+  const auto scope = [&report](const char* key) {
+    return count_text(integer_at(report, {"scope", key}));
+  };
+  std::string out = wrap(overall_clause(report),
+                         {paint(title + status, status_colour(status), sheet.color) + " - ",
+                          title.size() + status.size() + 3, 2, sheet.width});
+  std::string plan = fmt::format("{} batches x {} pairs, warm-up pairs per batch: {}, seed {}",
+                                 scope("batches_planned"), scope("pairs_per_batch"),
+                                 scope("warmups"), scope("seed"));
+  if (const auto look = integer_at(report, {"scope", "stopped_at_look"}))
+    plan += fmt::format(", stopped at look {}", *look);
+  if (integer_at(report, {"scope", "batches_used"}) !=
+      integer_at(report, {"scope", "batches_planned"}))
+    plan += fmt::format(", {} batches used", scope("batches_used"));
+  if (flag_at(report, {"scope", "layout_padding"}) == false)
+    plan += ", layout padding off";
+  out += sheet.paragraph("plan", plan);
+  const auto id = [&report](const char* key) {
+    const std::string text = text_at(report, {key});
+    return text.empty() ? std::string("n/a") : safe_text(text, 64, true);
+  };
+  return out + sheet.paragraph("archive", fmt::format("{}, {}, assay {}", id("archive_id"),
+                                                      id("created_utc"), id("tool_version")));
+}
+
+std::string table_text(const Json& report, const std::vector<CaseRow>& rows, const Sheet& sheet) {
+  std::vector<Bar> bars;
+  bool any_cap = false;
+  for (const CaseRow& row : rows) {
+    bars.push_back(row.bar);
+    any_cap = any_cap || row.bar.cap;
+  }
+  const Axis axis = axis_for(bars);
+  Table table;
+  table.columns = {{"case"}, {"verdict"}, {"ratio", true},     {interval_title(report)}, {"bar"},
+                   {"gate"}, {"pairs"},   {"reference", true}, {"candidate", true},      {"flags"}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const CaseRow& row = rows[i];
+    const std::string number = rows.size() > 1 ? fmt::format("{} ", i + 1) : "";
+    table.rows.push_back({{number + safe_text(row.name, kNameCells, !sheet.unicode)},
+                          {row.verdict, status_colour(row.verdict)},
+                          {row.ratio},
+                          {row.interval},
+                          {bar_text(row.bar, axis, sheet.unicode)},
+                          {row.gate},
+                          {row.pairs},
+                          {row.reference},
+                          {row.candidate},
+                          {flags_text(row.flags)}});
+  }
+  std::string out(1, '\n');
+  out += layout_table(table, sheet.width, sheet.color);
+  const std::string legend = bar_legend(axis, any_cap, sheet.unicode);
+  return out + wrap(legend + (legend.empty() ? "" : " ") +
+                        "Ratio and interval are of wall time; reference and candidate are medians.",
+                    {"  ", 2, 2, sheet.width});
+}
+
+std::string rejected_text(const Json& report, const Sheet& sheet) {
+  const Json& runs = array_at(report, {"rejected_runs"});
+  const auto count = integer_at(report, {"rejected_count"});
+  const std::size_t total = count && *count > 0 ? static_cast<std::size_t>(*count) : runs.size();
+  if (total == 0)
+    return "";
+  std::string out = sheet.heading(fmt::format("Rejected runs ({}), kept in the archive", total));
+  for (std::size_t i = 0; i < std::min(runs.size(), kRejectedShown); ++i) {
+    const Json& run = runs[i];
+    const auto figure = [&run](const char* key) { return count_text(integer_at(run, {key})); };
+    std::string ended = fmt::format("exit code {}", figure("exit_code"));
+    if (integer_at(run, {"signal"}).value_or(0) != 0)
+      ended = fmt::format("signal {}", figure("signal"));
+    const auto word = [&run](const char* key) {
+      const std::string text = text_at(run, {key});
+      return text.empty() ? std::string("n/a") : safe_text(text, 60, true);
+    };
+    out += sheet.item(fmt::format("run {} (batch {}, pair {}, {}, {} of {}): {}, {}", figure("seq"),
+                                  figure("batch"), figure("pair"), word("phase"), word("side"),
+                                  safe_text(text_at(run, {"case"}), kNameCells, !sheet.unicode),
+                                  word("why"), ended));
+  }
+  if (total > kRejectedShown)
+    out += sheet.item(fmt::format("and {} more", total - std::min(runs.size(), kRejectedShown)));
+  return out;
+}
+
+std::string reasons_text(const Json& report, const Sheet& sheet) {
+  const std::vector<std::string> limits = texts_at(report, {"limits"});
+  std::set<std::string> done(limits.begin(), limits.end());
+  std::string items;
+  for (const char* list : {"blockers", "reason_codes"})
+    for (const std::string& code : texts_at(report, {list}))
+      if (done.insert(code).second)
+        items += sheet.code(code);
+  std::string out = items.empty() ? "" : sheet.heading("Reasons") + items;
+  out += sheet.heading("What this does not prove");
+  out += sheet.item("That the difference is the same on another machine, input or compiler.");
+  std::set<std::string> listed;
+  for (const std::string& code : limits)
+    if (listed.insert(code).second)
+      out += sheet.code(code);
+  if (limits.empty())
+    out += sheet.item("Its further limits: n/a (the report lists none).");
+  return out;
+}
+
+std::string subset_text(const Json& report, const Sheet& sheet) {
+  const Json& subset = at(report, {"observed_subset"});
+  if (!subset.is_object())
+    return "";
+  return sheet.paragraph("so far", "not a verdict: " + finding_clause(subset) + " (" +
+                                       method_clause(subset, Kind::wall) + ")");
+}
+
+}  // namespace
+
+std::string terminal(const Json& report, const TerminalStyle& style) {
+  Sheet sheet;
+  sheet.width = static_cast<std::size_t>(std::clamp(style.columns, kNarrowest, kWidest));
+  sheet.color = style.color;
+  sheet.unicode = style.unicode;
+  sheet.time_unit = style.time_unit;
+  std::vector<CaseRow> rows = case_rows(report, style.time_unit);
+  sort_rows(rows, style.sort);
+  std::string out = head(report, sheet);
+  if (rows.empty())
+    out += wrap("No case: n/a (the report holds none).", {"  ", 2, 2, sheet.width});
+  else
+    out += table_text(report, rows, sheet);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string number =
+        rows.size() > 1 ? fmt::format("Case {} of {}: ", i + 1, rows.size()) : "Case: ";
+    out += case_block(*rows[i].value, number, sheet);
+  }
+  return out + subset_text(report, sheet) + rejected_text(report, sheet) +
+         reasons_text(report, sheet);
+}
+
+std::string verdict_sentence(const Json& /*report*/, const Json& case_value) {
+  const Json& wall = verdict_of(case_value, Kind::wall);
+  const std::string status =
+      is_gated(wall) ? verdict_word(case_value, wall, Kind::wall) + ": " : "";
+  return status + claim(wall, case_value, Kind::wall);
+}
+
+}  // namespace assay::report

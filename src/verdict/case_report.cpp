@@ -1,0 +1,190 @@
+#include "case_report.h"
+
+#include "assay/stats/bootstrap.h"
+#include "assay/stats/math.h"
+#include "assay/stats/tail.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::verdict {
+namespace {
+
+constexpr double kShortRunNs = 200e6;
+
+std::vector<double> values_of(
+    const CaseData& data, Side side,
+    const std::function<std::optional<std::int64_t>(const Sample&)>& get) {
+  std::vector<double> out;
+  for (const CompletePair& pair : data.pairs) {
+    const auto value = get(side == Side::reference ? *pair.reference : *pair.candidate);
+    if (value)
+      out.push_back(static_cast<double>(*value));
+  }
+  return out;
+}
+
+Json median_json(const std::vector<double>& v) {
+  return v.empty() ? Json(nullptr) : Json(stats::median(v));
+}
+
+std::optional<std::int64_t> cpu_ns(const Sample& s) {
+  if (!s.user_ns || !s.system_ns)
+    return std::nullopt;
+  return *s.user_ns + *s.system_ns;
+}
+
+void add_elapsed(Json& json, const std::vector<double>& v) {
+  for (const char* key : {"median_ns", "p95_ns", "mean_ns", "sd_ns", "min_ns", "max_ns"})
+    json[key] = nullptr;
+  if (v.empty())
+    return;
+  double mean = 0;
+  for (const double x : v)
+    mean += x / static_cast<double>(v.size());
+  double squares = 0;
+  for (const double x : v)
+    squares += (x - mean) * (x - mean);
+  json["median_ns"] = stats::median(v);
+  json["p95_ns"] = stats::percentile(v, 0.95);
+  json["mean_ns"] = mean;
+  if (v.size() > 1)
+    json["sd_ns"] = std::sqrt(squares / static_cast<double>(v.size() - 1));
+  json["min_ns"] = *std::min_element(v.begin(), v.end());
+  json["max_ns"] = *std::max_element(v.begin(), v.end());
+}
+
+// Method 1, beside the gate of record: one generator per case, the plan's seed.
+Json bootstrap_json(const Campaign& campaign, const CaseData& data) {
+  const CompareInputs& in = *campaign.inputs;
+  Json json = {{"method", kBootstrapMethod},
+               {"estimate", nullptr},
+               {"lower", nullptr},
+               {"upper", nullptr},
+               {"level", in.policy.level},
+               {"draws", in.policy.bootstrap_draws},
+               {"seed", in.plan.options.seed},
+               {"calibrated", false}};
+  const Figures f = figures_of(data, Kind::wall);
+  if (f.reference.empty() || f.zero > 0)
+    return json;
+  std::map<int, std::vector<double>> batches;
+  for (std::size_t i = 0; i < f.reference.size(); ++i)
+    batches[f.batch[i]].push_back(f.candidate[i] / f.reference[i]);
+  stats::BootstrapCase one{data.policy->name, {}};
+  for (auto& [id, ratios] : batches)
+    one.batches.push_back(std::move(ratios));
+  const stats::BootstrapResult result = stats::hierarchical_bootstrap(
+      {std::move(one)}, {.draws = in.policy.bootstrap_draws,
+                         .seed = static_cast<std::uint64_t>(in.plan.options.seed),
+                         .level = in.policy.level});
+  json["estimate"] = result.cases.at(0).estimate;
+  json["lower"] = result.cases.at(0).lower;
+  json["upper"] = result.cases.at(0).upper;
+  return json;
+}
+
+// -1 below, +1 above, 0 when the interval holds `at`.
+int side_of(double lower, double upper, double at) {
+  if (lower > at)
+    return 1;
+  return upper < at ? -1 : 0;
+}
+
+bool methods_disagree(const VerdictValue& wall, const Json& bootstrap) {
+  if (!wall.lower || !wall.upper || bootstrap.at("lower").is_null())
+    return false;
+  const double at = wall.cap.value_or(1.0);
+  return side_of(*wall.lower, *wall.upper, at) !=
+         side_of(bootstrap.at("lower").get<double>(), bootstrap.at("upper").get<double>(), at);
+}
+
+Json tail_json(const VerdictValue& v) {
+  if (!v.tail)
+    return nullptr;
+  const stats::TailPower power = stats::tail_power(v.n_pairs);
+  return {{"p_fail", v.tail->p_fail},
+          {"excess_percent", v.tail->excess * 100},
+          {"slow_share", v.tail->slow_share},
+          {"candidate_slow", v.tail->candidate_slow},
+          {"reference_slow", v.tail->reference_slow},
+          {"find_5_percent_doubled", power.five_percent_doubled},
+          {"find_1_percent_tripled", power.one_percent_tripled}};
+}
+
+void flag_short_runs(const CaseReport& report, const std::string& name,
+                     std::vector<Diagnostic>& out) {
+  double shortest = -1;
+  for (const char* side : {"reference", "candidate"}) {
+    const Json& median = report.json.at(side).at("median_ns");
+    if (median.is_number() && (shortest < 0 || median.get<double>() < shortest))
+      shortest = median.get<double>();
+  }
+  if (shortest >= 0 && shortest < kShortRunNs)
+    out.push_back({"short_run", name, shortest,
+                   "a side's median run is under 200 ms: start-up and scheduling weigh on it; "
+                   "repeat the work inside the program"});
+}
+
+}  // namespace
+
+Json side_json(const CaseData& data, Side side) {
+  const CommandRecord& command =
+      side == Side::reference ? data.policy->reference : data.policy->candidate;
+  const std::vector<double> elapsed =
+      values_of(data, side, [](const Sample& s) { return s.elapsed_ns; });
+  const std::vector<double> rss =
+      values_of(data, side, [](const Sample& s) { return s.peak_rss_bytes; });
+  std::int64_t left = 0;
+  for (const CompletePair& pair : data.pairs)
+    left += (side == Side::reference ? pair.reference : pair.candidate)->descendants_left > 0;
+  Json json = {
+      {"name", command.name},
+      {"argv", command.argv},
+      {"program_sha256",
+       command.program_sha256.empty() ? Json(nullptr) : Json(command.program_sha256)},
+      {"runs", data.pairs.size()},
+      {"median_user_ns",
+       median_json(values_of(data, side, [](const Sample& s) { return s.user_ns; }))},
+      {"median_system_ns",
+       median_json(values_of(data, side, [](const Sample& s) { return s.system_ns; }))},
+      {"median_cpu_ns", median_json(values_of(data, side, cpu_ns))},
+      {"median_peak_rss_bytes", median_json(rss)},
+      {"max_peak_rss_bytes",
+       rss.empty() ? Json(nullptr)
+                   : Json(static_cast<std::int64_t>(*std::max_element(rss.begin(), rss.end())))},
+      {"descendants_left_runs", left}};
+  add_elapsed(json, elapsed);
+  return json;
+}
+
+CaseReport case_report(const Campaign& campaign, std::size_t index, const CaseVerdicts& verdicts) {
+  const CaseData& data = campaign.cases[index];
+  const VerdictValue& wall = verdicts[static_cast<std::size_t>(Kind::wall)];
+  const VerdictValue& tail = verdicts[static_cast<std::size_t>(Kind::tail)];
+  CaseReport report;
+  report.json = {{"name", data.policy->name},
+                 {"parameters", data.policy->parameters},
+                 {"reference", side_json(data, Side::reference)},
+                 {"candidate", side_json(data, Side::candidate)},
+                 {"pairs_planned", data.pairs_planned},
+                 {"pairs_complete", data.pairs.size()},
+                 {"pairs_rejected", data.pairs_rejected},
+                 {"bootstrap", bootstrap_json(campaign, data)},
+                 {"tail_detail", tail_json(tail)},
+                 {"outputs_equal", data.outputs.equal ? Json(*data.outputs.equal) : Json(nullptr)}};
+  for (const Kind kind : kKinds)
+    report.json["verdicts"][std::string(kind_name(kind))] =
+        verdict_json(verdicts[static_cast<std::size_t>(kind)]);
+  const bool disagree = methods_disagree(wall, report.json["bootstrap"]);
+  report.json["methods_disagree"] = disagree;
+  report.json["diagnostics"] = diagnostics_json(campaign, index, report.diagnostics);
+  flag_short_runs(report, data.policy->name, report.diagnostics);
+  if (disagree)
+    report.diagnostics.push_back({"methods_disagree", data.policy->name, nullptr,
+                                  "the two interval methods lie on different sides of the cap, or "
+                                  "of ratio 1 without one; clustered-signed-rank-v1 decides"});
+  return report;
+}
+
+}  // namespace assay::verdict
