@@ -1,14 +1,14 @@
 // Hash and journal rates. The journal is measured without its durable barriers and with them.
-#include <chrono>
-#include <cstdlib>
-#include <string>
-
 #include "assay/base/ids.h"
 #include "assay/base/sha256.h"
 #include "assay/evidence/archive.h"
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -31,9 +31,9 @@ void print_hash_rate() {
 }
 
 int print_journal_rate(const std::string& directory) {
-  auto archive = assay::evidence::ArchiveWriter::create(
-      directory + "/archive", {"benchmark", "0"}, assay::Json::object(), "{}\n",
-      assay::Json::object());
+  auto archive =
+      assay::evidence::ArchiveWriter::create(directory + "/archive", {"benchmark", "0"},
+                                             assay::Json::object(), "{}\n", assay::Json::object());
   if (!archive) {
     fmt::print(stderr, "bench_evidence: {}\n", archive.error().message());
     return 1;

@@ -1,5 +1,8 @@
 // The launcher against the floor and against hyperfine, in interleaved rounds of one run.
-#include <sys/resource.h>
+#include "assay/base/ids.h"
+#include "assay/process/launcher.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -7,12 +10,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
-
-#include "assay/base/ids.h"
-#include "assay/process/launcher.h"
-
-#include <fmt/core.h>
 
 namespace {
 
@@ -139,9 +138,10 @@ void print_bookkeeping(Launcher& launcher) {
     inside += static_cast<double>(r.elapsed.value);
   }
   const double total = static_cast<double>((assay::monotonic_now() - start).value);
-  fmt::print("{} runs of `true`: {} samples <= 0; outside the timed span {:.1f} us per run, of which "
-             "{:.1f} us CPU of the tool\n",
-             runs, bad, (total - inside) / runs / 1e3, (cpu_seconds() - cpu) / runs * 1e6);
+  fmt::print(
+      "{} runs of `true`: {} samples <= 0; outside the timed span {:.1f} us per run, of which "
+      "{:.1f} us CPU of the tool\n",
+      runs, bad, (total - inside) / runs / 1e3, (cpu_seconds() - cpu) / runs * 1e6);
 }
 
 void print_timeouts(Launcher& launcher) {

@@ -1,10 +1,5 @@
-// The interval rules against a plain nth_element loop; bench_numpy.py prints numpy's time beside it.
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <string>
-#include <vector>
-
+// The interval rules against a plain nth_element loop; bench_numpy.py prints numpy's time beside
+// it.
 #include "assay/base/random.h"
 #include "assay/stats/bootstrap.h"
 #include "assay/stats/math.h"
@@ -12,6 +7,12 @@
 #include "assay/stats/signed_rank.h"
 
 #include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -114,9 +115,10 @@ int main() {
   const double sm_loop = best_ms(7, [&] { sink += nth_element_loop(cases, SplitMix{}); });
   fmt::print("method 1, {} cases x {} pairs x {} draws, one thread, best of 7, ms\n", kCases,
              kBatches * kPairs, kDraws);
-  fmt::print("  MT19937:    rank counting {:.1f}, nth_element {:.1f} (ratio {:.2f}); the generator "
-             "alone {:.1f} ({:.0f} % of ours)\n",
-             mt, mt_loop, mt_loop / mt, mt_alone, 100 * mt_alone / mt);
+  fmt::print(
+      "  MT19937:    rank counting {:.1f}, nth_element {:.1f} (ratio {:.2f}); the generator "
+      "alone {:.1f} ({:.0f} % of ours)\n",
+      mt, mt_loop, mt_loop / mt, mt_alone, 100 * mt_alone / mt);
   fmt::print("  SplitMix64: rank counting {:.1f}, nth_element {:.1f} (ratio {:.2f})\n", sm, sm_loop,
              sm_loop / sm);
   fmt::print("rank_counting_splitmix_ms {:.3f}\n", sm);
@@ -134,6 +136,7 @@ int main() {
       sink += signed_rank_interval(pairs, 0.95).upper + test_at(pairs, 0.1).p_flip_up;
     }
   });
-  fmt::print("method 2 with flip, {} cases x {} pairs: {:.3f} ms\n", kCases, kBatches * kPairs, rule);
+  fmt::print("method 2 with flip, {} cases x {} pairs: {:.3f} ms\n", kCases, kBatches * kPairs,
+             rule);
   return sink > 0 ? 0 : 1;
 }

@@ -1,9 +1,6 @@
-// assay calibrate: argv -> options -> one library call -> exit code. What it prints: calibrate_text.cpp.
+// assay calibrate: argv -> options -> one library call -> exit code. What it prints:
+// calibrate_text.cpp.
 #include "assay/compare/calibrate.h"
-
-#include <filesystem>
-#include <string>
-#include <vector>
 
 #include "calibrate_text.h"
 #include "cli.h"
@@ -13,6 +10,10 @@
 #include "assay/process/launcher.h"
 
 #include <fmt/core.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace assay::cli {
 namespace {
@@ -31,15 +32,21 @@ struct Flags {
 
 void add_flags(CLI::App& app, Flags& flags) {
   describe(app, "calibrate", "This host's own false-alarm rate, from A/A runs of one program.",
-           {"assay calibrate --budget 60", "assay calibrate --budget 120 --inject 3 -- ./prog --input f"});
+           {"assay calibrate --budget 60",
+            "assay calibrate --budget 120 --inject 3 -- ./prog --input f"});
   add_number(app, "--budget", flags.budget, 1, 86400, "seconds to spend (300)");
-  add_integer(app, "--batches", flags.run.batches, 1, 100000, "batches of 6 pairs, instead of a budget");
+  add_integer(app, "--batches", flags.run.batches, 1, 100000,
+              "batches of 6 pairs, instead of a budget");
   add_integer(app, "--seed", flags.run.seed, 0, (INT64_C(1) << 53) - 1, "seed of the plan (drawn)");
   add_duration(app, "--work", flags.work_ns, "length of one run of the built-in program (5ms)");
-  add_number(app, "--inject", flags.inject, 0, 1000, "also measure the built-in program with PCT % more work");
-  app.add_flag("--blocks", flags.run.blocks, "A..A B..B order instead of pairs: what an unpaired tool sees");
-  add_integer(app, "--busy", flags.busy, 0, 1024, "threads of deliberate load beside the measurement");
-  app.add_flag("--simulate", flags.simulate, "simulate the rules on the noise grid; runs no program");
+  add_number(app, "--inject", flags.inject, 0, 1000,
+             "also measure the built-in program with PCT % more work");
+  app.add_flag("--blocks", flags.run.blocks,
+               "A..A B..B order instead of pairs: what an unpaired tool sees");
+  add_integer(app, "--busy", flags.busy, 0, 1024,
+              "threads of deliberate load beside the measurement");
+  app.add_flag("--simulate", flags.simulate,
+               "simulate the rules on the noise grid; runs no program");
   add_integer(app, "--replications", flags.simulate_flags.replications, 10, 10000000,
               "replications per cell of --simulate (1000)");
   app.add_flag("--markdown", flags.simulate_flags.markdown,
@@ -47,7 +54,8 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--archive", flags.archive, "where the evidence goes; must not exist");
   app.add_flag("--json", flags.json, "the report on stdout");
   app.add_option("--style", flags.style, "auto|basic|full|nocolor|color|none");
-  app.add_option("COMMAND", flags.run.command, "after --: the program to copy and run (built-in work)");
+  app.add_option("COMMAND", flags.run.command,
+                 "after --: the program to copy and run (built-in work)");
 }
 
 int exit_code(const Json& report) {
@@ -68,7 +76,8 @@ int exit_code(const Json& report) {
 
 std::string built_in_program() {
   std::error_code ignored;
-  return (std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "assay-work").string();
+  return (std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "assay-work")
+      .string();
 }
 
 int measure(Flags& flags, const Style& style) {
@@ -81,16 +90,19 @@ int measure(Flags& flags, const Style& style) {
   if (!flags.archive.empty())
     flags.run.archive = flags.archive;
   ProgressLine line(style);
-  const auto result = compare::run_calibration(flags.run, *launcher, [&](const compare::Progress& p) {
-    if (!style.silent)
-      line.update({p.pairs_done, p.pairs_planned, p.batch, p.batches, p.what, p.elapsed_seconds});
-  });
+  const auto result =
+      compare::run_calibration(flags.run, *launcher, [&](const compare::Progress& p) {
+        if (!style.silent)
+          line.update(
+              {p.pairs_done, p.pairs_planned, p.batch, p.batches, p.what, p.elapsed_seconds});
+      });
   line.finish();
   if (!result)
     return report_error(result.error());
-  const std::string text = flags.json ? canonical_json(result->report) + "\n"
-                                      : calibration_text(result->report, result->seconds_per_batch) +
-                                            "evidence: " + result->archive_path + "\n";
+  const std::string text = flags.json
+                               ? canonical_json(result->report) + "\n"
+                               : calibration_text(result->report, result->seconds_per_batch) +
+                                     "evidence: " + result->archive_path + "\n";
   if (const auto written = write_stdout(text); !written)
     return report_error(written.error());
   return exit_code(result->report);
@@ -112,7 +124,8 @@ int calibrate_main(const std::vector<std::string>& args) {
   flags.run.busy_threads = flags.busy.value_or(0);
   flags.run.work_ns = flags.work_ns.value_or(5'000'000);
   if (flags.run.blocks && flags.run.inject_percent > 0)
-    return report_error({ErrorCode::invalid_argument, "choose one of --blocks and --inject", "--blocks"});
+    return report_error(
+        {ErrorCode::invalid_argument, "choose one of --blocks and --inject", "--blocks"});
   if (flags.simulate) {
     flags.simulate_flags.seed = flags.run.seed.value_or(20261130);
     flags.simulate_flags.json = flags.json;

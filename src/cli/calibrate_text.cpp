@@ -1,8 +1,8 @@
 #include "calibrate_text.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
+
+#include <algorithm>
 
 namespace assay::cli {
 namespace {
@@ -17,7 +17,8 @@ std::string meaning(const std::string& state) {
   if (state == "DIRECT")
     return "counted on this host: the false-alarm rate is at most 8 %";
   if (state.rfind("BY DESIGN", 0) == 0)
-    return "re-labelling the measured pairs shows the design's rate here; the direct count is still too "
+    return "re-labelling the measured pairs shows the design's rate here; the direct count is "
+           "still too "
            "small to certify it";
   if (state == "FAILED")
     return "do not trust verdicts from this host as it is";
@@ -43,14 +44,16 @@ std::string metric_text(const std::string& name, const Json& c, double seconds_p
     out += fmt::format("  reason {}: {}\n", reason.get<std::string>(),
                        reason_text(reason.get<std::string>()));
   if (c.contains("direct")) {
-    out += fmt::format("  counted alarms       {}; {} slower, {} faster\n", share(c.at("direct")),
-                       c.at("direct").at("slower").get<int>(), c.at("direct").at("faster").get<int>());
+    out +=
+        fmt::format("  counted alarms       {}; {} slower, {} faster\n", share(c.at("direct")),
+                    c.at("direct").at("slower").get<int>(), c.at("direct").at("faster").get<int>());
     out += fmt::format("  re-labelled, pairs   {}\n", share(c.at("relabelled_pairs")));
     out += fmt::format("  re-labelled, batches {}\n", share(c.at("relabelled_batches")));
-    out += fmt::format("  spread: pairs {:.2f} %, batches {:.2f} %; a change of {:.2f} % is found in 80 % "
-                       "of campaigns of 10 batches x 6 pairs\n",
-                       c.at("pair_sd_percent").get<double>(), c.at("batch_sd_percent").get<double>(),
-                       c.at("detectable_percent").get<double>());
+    out += fmt::format(
+        "  spread: pairs {:.2f} %, batches {:.2f} %; a change of {:.2f} % is found in 80 % "
+        "of campaigns of 10 batches x 6 pairs\n",
+        c.at("pair_sd_percent").get<double>(), c.at("batch_sd_percent").get<double>(),
+        c.at("detectable_percent").get<double>());
   }
   if (const int needed = c.at("batches_still_needed").get<int>(); needed > 0)
     out += fmt::format("  for the next state: {} more batches, about {:.0f} s\n", needed,
@@ -62,10 +65,11 @@ std::string blocks_text(const Json& report) {
   std::string out = "blocks order (30 runs of A, then 30 of B, the same file; nominal 5 %):\n";
   for (const auto& [name, b] : report.at("blocks").items()) {
     const double n = std::max(1, b.at("campaigns").get<int>());
-    out += fmt::format("  {} time: Welch {:.1f} %, Mann-Whitney {:.1f} % of {} campaigns declare a "
-                       "difference\n",
-                       name, 100 * b.at("welch").get<int>() / n,
-                       100 * b.at("mann_whitney").get<int>() / n, b.at("campaigns").get<int>());
+    out += fmt::format(
+        "  {} time: Welch {:.1f} %, Mann-Whitney {:.1f} % of {} campaigns declare a "
+        "difference\n",
+        name, 100 * b.at("welch").get<int>() / n, 100 * b.at("mann_whitney").get<int>() / n,
+        b.at("campaigns").get<int>());
   }
   return out;
 }
@@ -82,9 +86,10 @@ std::string calibration_text(const Json& report, double seconds_per_batch) {
     out += metric_text(name, c, seconds_per_batch);
   if (report.contains("power")) {
     for (const auto& [name, p] : report.at("power").items()) {
-      out += fmt::format("injected +{:g} % work, {} time: found in {} of {} campaigns, called faster in {}\n",
-                         p.at("inject_percent").get<double>(), name, p.at("found").get<int>(),
-                         p.at("campaigns").get<int>(), p.at("wrong_direction").get<int>());
+      out += fmt::format(
+          "injected +{:g} % work, {} time: found in {} of {} campaigns, called faster in {}\n",
+          p.at("inject_percent").get<double>(), name, p.at("found").get<int>(),
+          p.at("campaigns").get<int>(), p.at("wrong_direction").get<int>());
     }
   }
   return out;

@@ -1,16 +1,5 @@
 #include "assay/compare/calibrate.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <filesystem>
-#include <thread>
-#include <utility>
-
 #include "record.h"
 
 #include "assay/base/files.h"
@@ -22,6 +11,16 @@
 #include "assay/verdict/plan.h"
 
 #include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
 
 namespace assay::compare {
 namespace {
@@ -59,9 +58,11 @@ class Copies {
  public:
   static Result<Copies> make(const std::string& program) {
     std::error_code ignored;
-    std::string pattern = (std::filesystem::temp_directory_path(ignored) / "assay-aa-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path(ignored) / "assay-aa-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
-      return tl::unexpected(system_error(ErrorCode::io, "cannot make a temporary directory", errno, pattern));
+      return tl::unexpected(
+          system_error(ErrorCode::io, "cannot make a temporary directory", errno, pattern));
     Copies copies(pattern);
     ASSAY_TRY(const std::string bytes, read_file(program));
     for (const char* name : {"a", "b"}) {
@@ -91,7 +92,8 @@ class Copies {
   std::string digest_;
 };
 
-process::RunRequest request_for(const std::string& program, const std::vector<std::string>& arguments,
+process::RunRequest request_for(const std::string& program,
+                                const std::vector<std::string>& arguments,
                                 const std::string& padding) {
   process::RunRequest request;
   request.argv.push_back(program);
@@ -101,8 +103,8 @@ process::RunRequest request_for(const std::string& program, const std::vector<st
 }
 
 struct Probe {
-  Nanoseconds elapsed{};               // median
-  std::optional<std::string> digest;   // of the output when all probes agree
+  Nanoseconds elapsed{};              // median
+  std::optional<std::string> digest;  // of the output when all probes agree
 };
 
 Result<Probe> probe(process::Launcher& launcher, const process::RunRequest& request) {
@@ -146,8 +148,8 @@ Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launc
   ASSAY_TRY(const Probe empty, probe(launcher, request_for(program, {"1"}, "")));
   constexpr std::int64_t trial = 4'000'000;
   ASSAY_TRY(const Probe full, probe(launcher, request_for(program, {std::to_string(trial)}, "")));
-  const auto span = static_cast<double>(
-      std::max<std::int64_t>(1, full.elapsed.value - empty.elapsed.value));
+  const auto span =
+      static_cast<double>(std::max<std::int64_t>(1, full.elapsed.value - empty.elapsed.value));
   const auto wanted = static_cast<double>(
       std::max<std::int64_t>(options.work_ns - empty.elapsed.value, options.work_ns / 2));
   const auto iterations = static_cast<std::int64_t>(static_cast<double>(trial) * wanted / span);
@@ -155,7 +157,8 @@ Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launc
   subject.arguments = {std::to_string(iterations)};
   subject.injected_arguments = {scaled(iterations, 1 + options.inject_percent / 100)};
   ASSAY_TRY(subject.probe, probe(launcher, request_for(program, subject.arguments, "")));
-  ASSAY_TRY(const Probe injected, probe(launcher, request_for(program, subject.injected_arguments, "")));
+  ASSAY_TRY(const Probe injected,
+            probe(launcher, request_for(program, subject.injected_arguments, "")));
   subject.injected_digest = injected.digest;
   return subject;
 }
@@ -214,8 +217,8 @@ class Runner {
       ending.batches_done = batch + 1;
       if (progress) {
         const double elapsed = static_cast<double>((monotonic_now() - start).value) / 1e9;
-        progress({(batch + 1) * plan.options.pairs, plan.options.batches * plan.options.pairs, batch,
-                  plan.options.batches, "calibrating", elapsed});
+        progress({(batch + 1) * plan.options.pairs, plan.options.batches * plan.options.pairs,
+                  batch, plan.options.batches, "calibrating", elapsed});
       }
     }
     return ending;
@@ -267,17 +270,18 @@ Json policy_of(const CalibrateOptions& options, const Subject& subject, const Co
   Json command = Json::array();
   for (const std::string& word : options.command)
     command.push_back(redact(sanitize_utf8(word)));
-  return {{"schema", {{"name", "assay.policy.calibration"}, {"major", 1}, {"minor", 0}}},
-          {"command", command},
-          {"built_in", options.command.empty()},
-          {"arguments_of_built_in", options.command.empty() ? Json(subject.arguments) : Json(nullptr)},
-          {"program_sha256", copies.digest()},
-          {"inject_percent", options.inject_percent},
-          {"busy_threads", options.busy_threads},
-          {"blocks_order", options.blocks},
-          {"oracle_sha256", subject.probe.digest ? Json(*subject.probe.digest) : Json(nullptr)},
-          {"injected_oracle_sha256",
-           subject.injected_digest ? Json(*subject.injected_digest) : Json(nullptr)}};
+  return {
+      {"schema", {{"name", "assay.policy.calibration"}, {"major", 1}, {"minor", 0}}},
+      {"command", command},
+      {"built_in", options.command.empty()},
+      {"arguments_of_built_in", options.command.empty() ? Json(subject.arguments) : Json(nullptr)},
+      {"program_sha256", copies.digest()},
+      {"inject_percent", options.inject_percent},
+      {"busy_threads", options.busy_threads},
+      {"blocks_order", options.blocks},
+      {"oracle_sha256", subject.probe.digest ? Json(*subject.probe.digest) : Json(nullptr)},
+      {"injected_oracle_sha256",
+       subject.injected_digest ? Json(*subject.injected_digest) : Json(nullptr)}};
 }
 
 Result<verdict::CalibrationInputs> read_inputs(const std::string& path, const verdict::Plan& plan,
@@ -301,9 +305,11 @@ Result<verdict::CalibrationInputs> read_inputs(const std::string& path, const ve
 
 }  // namespace
 
-Result<CalibrateResult> run_calibration(const CalibrateOptions& options, process::Launcher& launcher,
+Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
+                                        process::Launcher& launcher,
                                         const std::function<void(const Progress&)>& progress) {
-  const std::string program = options.command.empty() ? options.work_program : options.command.front();
+  const std::string program =
+      options.command.empty() ? options.work_program : options.command.front();
   ASSAY_TRY(const std::string resolved, process::resolve_program(program));
   ASSAY_TRY(const Copies copies, Copies::make(resolved));
   const BusyThreads busy(options.busy_threads);
@@ -328,13 +334,13 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options, process
   result.seconds_per_batch = static_cast<double>((monotonic_now() - start).value) / 1e9 /
                              static_cast<double>(std::max<std::int64_t>(1, ending.batches_done));
   Json report;
-  ASSAY_TRY_VOID(archive.finalize(ending.type,
-                                  {{"reason", ending.reason}, {"batches_done", ending.batches_done}},
-                                  [&]() -> Result<Json> {
-                                    ASSAY_TRY(const auto inputs, read_inputs(path, plan, ending));
-                                    ASSAY_TRY(report, verdict::derive_calibration_report(inputs));
-                                    return report;
-                                  }));
+  ASSAY_TRY_VOID(archive.finalize(
+      ending.type, {{"reason", ending.reason}, {"batches_done", ending.batches_done}},
+      [&]() -> Result<Json> {
+        ASSAY_TRY(const auto inputs, read_inputs(path, plan, ending));
+        ASSAY_TRY(report, verdict::derive_calibration_report(inputs));
+        return report;
+      }));
   result.report = std::move(report);
   return result;
 }

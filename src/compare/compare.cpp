@@ -46,8 +46,8 @@ Result<void> run_oracles(const CompareOptions& options, Prepared& prepared,
           where);
     if (run.outcome != process::Outcome::ok)
       return fail(ErrorCode::invalid_argument,
-                  "failed, so there is no right output to compare with: " + ending_text(run) +
-                      stderr_excerpt(run.err.bytes),
+                  fmt::format("failed, so there is no right output to compare with: {}{}",
+                              ending_text(run), stderr_excerpt(run.err.bytes)),
                   where);
     one.oracle = run.out.bytes;
     answers.emplace(one.oracle_command, run.out.bytes);
@@ -65,7 +65,7 @@ std::string gates_text(const verdict::Gates& gates) {
   add(gates.cpu_cap, "CPU time");
   add(gates.rss_cap, "peak RSS");
   if (gates.tail)
-    text += std::string(text.empty() ? "" : ", ") + "slow runs (tail)";
+    text.append(text.empty() ? "" : ", ").append("slow runs (tail)");
   return text.empty() ? "none" : text;
 }
 
@@ -81,7 +81,7 @@ Result<std::optional<std::string>> place_of(const CompareOptions& options) {
     return std::optional<std::string>{};
   std::string path = options.archive ? *options.archive : default_archive_path(options.store);
   if (!options.archive) {
-    ASSAY_TRY_VOID(check_creatable(path, "archive " + printable(path, 200)));
+    ASSAY_TRY_VOID(check_creatable(path, fmt::format("archive {}", printable(path, 200))));
   }
   return std::optional(std::move(path));
 }

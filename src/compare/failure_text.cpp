@@ -36,10 +36,10 @@ std::string run_label(const FailedRun& failed) {
 
 std::string what_happened(const FailedRun& failed) {
   if (failed.why == "wrong_output")
-    return "printed a wrong output: " +
-           (failed.result.out.truncated
-                ? std::string("more than the captured bytes")
-                : difference_text(failed.one.oracle.value_or(""), failed.result.out.bytes));
+    return fmt::format("printed a wrong output: {}",
+                       failed.result.out.truncated ? "more than the captured bytes"
+                                                   : difference_text(failed.one.oracle.value_or(""),
+                                                                     failed.result.out.bytes));
   if (failed.why == "noisy_stderr")
     return "wrote to stderr, which --require-empty-stderr forbids";
   if (failed.result.outcome == Outcome::timeout)
@@ -49,7 +49,7 @@ std::string what_happened(const FailedRun& failed) {
     return fmt::format("was killed: it wrote more to {} than is captured", failed.result.bound_hit);
   if (failed.result.outcome == Outcome::launch_error)
     return fmt::format("could not be started: {}", std::strerror(failed.result.launch_errno));
-  return "failed: " + ending_text(failed.result);
+  return fmt::format("failed: {}", ending_text(failed.result));
 }
 
 std::string_view fix_for(std::string_view why) {
@@ -95,7 +95,7 @@ std::string stderr_excerpt(std::string_view bytes) {
   }
   std::string out;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    out += "\n  | " + *line;
+    out += fmt::format("\n  | {}", *line);
   return out;
 }
 
@@ -109,17 +109,18 @@ std::string difference_text(std::string_view expected, std::string_view got) {
   const auto line =
       1 + std::count(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   const auto shown = [at](std::string_view text) {
-    return at >= text.size() ? std::string("the end")
-                             : "\"" + printable(text.substr(at, kContext), 4 * kContext) + "\"";
+    return at >= text.size()
+               ? std::string("the end")
+               : fmt::format("\"{}\"", printable(text.substr(at, kContext), 4 * kContext));
   };
   return fmt::format("first difference at byte {} (line {}): expected {}, got {}", at, line,
                      shown(expected), shown(got));
 }
 
 std::string failure_text(const FailedRun& failed) {
-  std::string text = run_label(failed) + " " + what_happened(failed);
+  std::string text = fmt::format("{} {}", run_label(failed), what_happened(failed));
   const std::string excerpt = stderr_excerpt(failed.result.err.bytes);
-  text += excerpt.empty() ? "\n  (stderr is empty)" : "\n  its stderr:" + excerpt;
+  text += excerpt.empty() ? "\n  (stderr is empty)" : fmt::format("\n  its stderr:{}", excerpt);
   const std::string_view fix = fix_for(failed.why);
   if (!fix.empty())
     text += fmt::format("\n  {}", fix);

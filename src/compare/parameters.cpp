@@ -45,7 +45,7 @@ std::string_view reference_at(std::string_view text, std::size_t at) {
 std::string known_names(const ParameterPoint& point) {
   std::string names;
   for (const auto& [name, value] : point)
-    names += (names.empty() ? "" : ", ") + name;
+    names.append(names.empty() ? "" : ", ").append(name);
   return names;
 }
 
@@ -58,16 +58,17 @@ Result<void> check_parameter(const std::string& name, const std::vector<std::str
                 "parameter");
   if (values.empty())
     return fail(ErrorCode::invalid_argument, "has no value: give at least one",
-                "parameter " + name);
+                fmt::format("parameter {}", name));
   std::set<std::string> seen;
   for (const std::string& value : values) {
     if (value.find('\0') != std::string::npos)
-      return fail(ErrorCode::invalid_argument, "a value holds a NUL byte", "parameter " + name);
+      return fail(ErrorCode::invalid_argument, "a value holds a NUL byte",
+                  fmt::format("parameter {}", name));
     if (!seen.insert(value).second)
       return fail(ErrorCode::invalid_argument,
                   fmt::format("value '{}' is given twice: each value is measured once",
                               printable(value, 80)),
-                  "parameter " + name);
+                  fmt::format("parameter {}", name));
   }
   return {};
 }
@@ -129,7 +130,7 @@ std::string decimal_text(std::int64_t digits, std::size_t decimals) {
       text.insert(0, decimals + 1 - text.size(), '0');
     text.insert(text.size() - decimals, ".");
   }
-  return digits < 0 ? "-" + text : text;
+  return digits < 0 ? text.insert(0, 1, '-') : text;
 }
 
 }  // namespace
@@ -140,12 +141,13 @@ Result<std::vector<ParameterPoint>> parameter_points(const ParameterList& parame
   for (const auto& [name, values] : parameters) {
     ASSAY_TRY_VOID(check_parameter(name, values));
     if (!names.insert(name).second)
-      return fail(ErrorCode::invalid_argument, "is defined twice", "parameter " + name);
+      return fail(ErrorCode::invalid_argument, "is defined twice",
+                  fmt::format("parameter {}", name));
     if (points.size() * values.size() > kMaxPoints)
       return fail(ErrorCode::invalid_argument,
                   fmt::format("the lists make more than {} combinations: measure fewer at a time",
                               kMaxPoints),
-                  "parameter " + name);
+                  fmt::format("parameter {}", name));
     std::vector<ParameterPoint> next;
     for (const ParameterPoint& point : points)
       for (const std::string& value : values) {

@@ -85,7 +85,7 @@ Result<void> check_cpus(const std::vector<int>& cpus) {
   std::string known;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
-      known += (known.empty() ? "" : ",") + std::to_string(cpu);
+      known += fmt::format("{}{}", known.empty() ? "" : ",", cpu);
   for (const int cpu : cpus)
     if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
       return tl::unexpected(
@@ -95,7 +95,7 @@ Result<void> check_cpus(const std::vector<int>& cpus) {
 }
 
 Result<std::string> read_oracle(const std::string& path, std::int64_t bound) {
-  const std::string where = "--oracle " + printable(path, 200);
+  const std::string where = fmt::format("--oracle {}", printable(path, 200));
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0)
     return tl::unexpected(system_error(ErrorCode::not_found, "can't be read", errno, where));
@@ -116,11 +116,11 @@ Result<std::string> read_oracle(const std::string& path, std::int64_t bound) {
 Result<void> check_input(const CompareOptions& options, Prepared& prepared) {
   if (options.input.empty())
     return {};
-  const std::string where = "--input " + printable(options.input, 200);
+  const std::string where = fmt::format("--input {}", printable(options.input, 200));
   auto digest = sha256_file(options.input);
   if (!digest)
-    return fail(digest.error().code, "can't be read as a regular file: " + digest.error().what,
-                where);
+    return fail(digest.error().code,
+                fmt::format("can't be read as a regular file: {}", digest.error().what), where);
   prepared.input_sha256 = *digest;
   return {};
 }
@@ -144,8 +144,8 @@ Result<void> check_output(PreparedSide& side, const std::string& mode, bool has_
   if (side.output == OutputMode::file) {
     side.output_path = mode;
     if (auto writable = check_writable(mode); !writable)
-      return fail(writable.error().code, "can't be written: " + writable.error().what,
-                  "--output " + printable(mode, 200));
+      return fail(writable.error().code, fmt::format("can't be written: {}", writable.error().what),
+                  fmt::format("--output {}", printable(mode, 200)));
   }
   return {};
 }
@@ -223,8 +223,8 @@ std::string raw_case_name(const CompareOptions& options, std::size_t candidate,
     return name;
   std::string values;
   for (const auto& [variable, values_of] : options.parameters)
-    values += (values.empty() ? "" : ",") + variable + "=" + point.at(variable);
-  return name + "{" + values + "}";
+    values += fmt::format("{}{}={}", values.empty() ? "" : ",", variable, point.at(variable));
+  return fmt::format("{}{{{}}}", name, values);
 }
 
 Result<void> check_archive(const CompareOptions& options) {
@@ -235,7 +235,7 @@ Result<void> check_archive(const CompareOptions& options) {
   }
   if (!options.archive)
     return {};
-  const std::string where = "--archive " + printable(*options.archive, 200);
+  const std::string where = fmt::format("--archive {}", printable(*options.archive, 200));
   struct stat info = {};
   if (options.archive->empty())
     return tl::unexpected(bad("is empty: name a directory that doesn't exist yet", where));

@@ -87,11 +87,11 @@ std::string output_name(const PreparedCase& first, const host::Redactor& redact)
         one = "inherit";
         break;
       case process::OutputMode::file:
-        one = "file:" + sanitize_utf8(redact(side.output_path));
+        one = fmt::format("file:{}", sanitize_utf8(redact(side.output_path)));
         break;
     }
     if (out != one)
-      out += (out.empty() ? "" : ",") + one;
+      out.append(out.empty() ? "" : ",").append(one);
   }
   return out;
 }

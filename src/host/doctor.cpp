@@ -125,7 +125,7 @@ Finding swap(const Facts& facts) {
     return fine(id, "no swap is in use");
   return {id, Severity::advice,
           fmt::format("{:.0f} MiB are swapped out: page faults may read the disk", *used / 1048576),
-          "sudo swapoff -a && sudo swapon -a   (or close what fills the memory)"};
+          "sudo swapoff -a && sudo swapon -a   # needs enough free memory"};
 }
 
 Finding memory(const Facts& facts) {
@@ -141,7 +141,7 @@ Finding memory(const Facts& facts) {
   if (*available >= *total * kMinAvailableMemoryShare)
     return fine(id, text);
   return {id, Severity::blocks, text + ": the kernel is reclaiming pages",
-          "ps -eo rss,pid,comm --sort=-rss | head   (then stop what fills the memory)"};
+          "ps -eo rss,pid,comm --sort=-rss | head   # stop what fills the memory"};
 }
 
 Finding load(const Facts& facts) {
@@ -158,7 +158,7 @@ Finding load(const Facts& facts) {
   if (*load1 <= bound)
     return fine(id, text);
   return {id, Severity::blocks, text,
-          "ps -eo pcpu,pid,comm --sort=-pcpu | head   (stop what runs, wait a minute)"};
+          "ps -eo pcpu,pid,comm --sort=-pcpu | head   # stop what runs, wait a minute"};
 }
 
 // The share over `window`, or since boot when the window is 0 or no tick passed in it.

@@ -232,9 +232,9 @@ Result<RunResult> Launcher::run(const RunRequest& request) {
     return result;
   }
   ASSAY_TRY(const ResultMessage wire, state_->exchange(encoded, signals_before));
-  if (wire.cause == Cause::asked && wire.stage == Stage::none)
-    return tl::unexpected(interrupted());
   ASSAY_TRY(RunResult result, run_result(wire, request));
+  if (wire.cause == Cause::asked)
+    return tl::unexpected(interrupted());
   ASSAY_TRY(result.out.bytes, read_captured(state_->memory[0].get(), wire.captured[0]));
   ASSAY_TRY(result.err.bytes, read_captured(state_->memory[1].get(), wire.captured[1]));
   if (request.echo_output) {

@@ -3,6 +3,7 @@
 #include "assay/base/text.h"
 
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
@@ -35,7 +36,15 @@ int spawn_guard(const std::string& path, int socket, int self, pid_t* guard) {
   std::string role = "guard";
   std::string own_path = path;
   char* argv[] = {name.data(), role.data(), own_path.data(), nullptr};
-  const int error = posix_spawn(guard, path.c_str(), &actions, nullptr, argv, environ);
+  // From its first instruction on, signals of the terminal are not for the helper.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t all;
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+  const int error = posix_spawn(guard, path.c_str(), &actions, &attributes, argv, environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }

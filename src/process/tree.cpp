@@ -126,7 +126,7 @@ bool each_number(const char* path, Visit visit) {
 }
 
 void keep(pid_t pid) {
-  if (g_count < kMaxTree)
+  if (pid > 1 && g_count < kMaxTree)
     g_tree[g_count++] = pid;
 }
 
@@ -173,9 +173,11 @@ void keep_roots(Roots roots) {
     return;
   const pid_t own = getsid(0);
   int kept = 0;
-  for (int i = 0; i < g_count; ++i)
-    if (read_state(g_tree[i]).session != own)
+  for (int i = 0; i < g_count; ++i) {
+    const ProcessState state = read_state(g_tree[i]);
+    if (state.state != 0 && state.session != own)
       g_tree[kept++] = g_tree[i];
+  }
   g_count = kept;
 }
 

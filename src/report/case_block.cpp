@@ -49,24 +49,23 @@ std::string dependence_clause(const Json& d) {
   std::string out;
   const Json& order = at(d, {"order_effect"});
   if (order.is_object())
-    add_clause(out,
-               fmt::format("order effect {} % (p = {}; candidate first {}, reference first {})",
-                           plain_number(number_at(order, {"effect_percent"}), 3),
-                           p_text(number_at(order, {"p"})),
-                           count_text(integer_at(order, {"candidate_first"})),
-                           count_text(integer_at(order, {"reference_first"}))));
+    add_clause(out, fmt::format("order effect {} % ({}; candidate first {}, reference first {})",
+                                plain_number(number_at(order, {"effect_percent"}), 3),
+                                p_clause("p", number_at(order, {"p"})),
+                                count_text(integer_at(order, {"candidate_first"})),
+                                count_text(integer_at(order, {"reference_first"}))));
   const struct {
     const char* key;
     const char* title;
   } lags[] = {{"lag1_pairs", "neighbouring pairs"}, {"lag1_batches", "neighbouring batches"}};
   for (const auto& lag : lags)
     if (at(d, {lag.key}).is_object())
-      add_clause(out, fmt::format("correlation of {} {} (p = {})", lag.title,
+      add_clause(out, fmt::format("correlation of {} {} ({})", lag.title,
                                   plain_number(number_at(d, {lag.key, "r"}), 2),
-                                  p_text(number_at(d, {lag.key, "p"}))));
+                                  p_clause("p", number_at(d, {lag.key, "p"}))));
   if (const auto trend = number_at(d, {"trend_percent_per_batch"}))
-    add_clause(out, fmt::format("trend {} % per batch (p = {})", plain_number(trend, 3),
-                                p_text(number_at(d, {"trend_p"}))));
+    add_clause(out, fmt::format("trend {} % per batch ({})", plain_number(trend, 3),
+                                p_clause("p", number_at(d, {"trend_p"}))));
   return out;
 }
 
@@ -146,13 +145,12 @@ std::string method_paragraphs(const Json& case_value, const Sheet& sheet) {
 
 }  // namespace
 
-std::string Sheet::heading(const std::string& text) const {
+std::string Sheet::heading(const std::string& text, Colour colour) const {
   // A heading may be longer than a line; colour must not be split by wrapping, so only the first
   // line's worth is painted.
   const std::string wrapped = wrap(text, {"", 0, 2, width});
   const std::size_t end = wrapped.find('\n');
-  return fmt::format("\n{}{}", paint(wrapped.substr(0, end), Colour::bold, color),
-                     wrapped.substr(end));
+  return fmt::format("\n{}{}", paint(wrapped.substr(0, end), colour, color), wrapped.substr(end));
 }
 
 std::string Sheet::paragraph(const std::string& label, const std::string& text,
@@ -172,10 +170,14 @@ std::string Sheet::item(const std::string& text) const {
   return wrap(text, {"  - ", 4, 4, width});
 }
 
-std::string Sheet::code(const std::string& reason) const {
+std::string Sheet::code(const std::string& reason, const std::string& seen) const {
   const std::string sentence = reason_sentence(reason);
-  const std::string shown = safe_text(reason, 60, !unicode);
-  return item(sentence.empty() ? shown : shown + ": " + sentence);
+  std::string text = safe_text(reason, 60, !unicode);
+  if (!sentence.empty())
+    text.append(": ").append(sentence);
+  if (!seen.empty())
+    text.append(" Seen: ").append(seen).append(".");
+  return item(text);
 }
 
 std::string case_block(const Json& case_value, const std::string& number, const Sheet& sheet) {

@@ -10,12 +10,10 @@
 namespace assay::report {
 namespace {
 
-constexpr std::size_t kNameCells = 300;
-
 // safe_text first: XML 1.0 has no way to write most control characters.
-std::string xml_text(const std::string& text, std::size_t max_width = 0) {
+std::string xml_text(const std::string& text) {
   std::string out;
-  for (const char c : safe_text(text, max_width)) {
+  for (const char c : safe_text(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -56,7 +54,7 @@ void add(Suite& suite, const TestCase& test) {
   suite.failures += test.element == "failure";
   suite.errors += test.element == "error";
   suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n",
-                             xml_text(test.classname, kNameCells), xml_text(test.name));
+                             xml_text(test.classname), xml_text(test.name));
   if (!test.element.empty())
     suite.cases += fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{2}</{0}>\n", test.element,
                                xml_text(test.type), xml_text(test.message));

@@ -22,7 +22,9 @@ std::string overall_status(const Json& report) {
   else if (ended != "measured")
     prefix = "NOT FINISHED (n/a)";
   std::string status = status_of(at(report, {"overall"}));
-  if (status == "PASS" && flag_at(report, {"overall", "typical_run_only"}) == true)
+  // The tail gate was asked for and is undecided, every ratio gate passed.
+  if ((status == "PASS" || status == "INCONCLUSIVE") &&
+      flag_at(report, {"overall", "typical_run_only"}) == true)
     status = "PASS (typical run only)";
   if (status == "n/a" || status == "NOT_GATED")
     status =
@@ -38,10 +40,17 @@ std::string overall_clause(const Json& report) {
   const std::string runs = fmt::format("{} of {} planned runs are recorded and kept",
                                        count_text(integer_at(report, {"scope", "runs_recorded"})),
                                        count_text(integer_at(report, {"scope", "runs_planned"})));
-  std::vector<std::string> reasons = texts_at(report, {"overall", "reasons"});
-  for (const std::string& blocker : texts_at(report, {"blockers"}))
-    if (std::find(reasons.begin(), reasons.end(), blocker) == reasons.end())
-      reasons.push_back(blocker);
+  std::vector<std::string> reasons;
+  const auto add = [&reasons](const std::string& code) {
+    if (!code.empty() && std::find(reasons.begin(), reasons.end(), code) == reasons.end())
+      reasons.push_back(code);
+  };
+  if (is_unfinished(report))
+    add(text_at(report, {"ending", "reason"}));
+  for (const std::string& code : texts_at(report, {"blockers"}))
+    add(code);
+  for (const std::string& code : texts_at(report, {"overall", "reasons"}))
+    add(code);
   const std::string because = reasons.empty() ? "" : "; because: " + join_codes(reasons);
   if (ended == "interrupted")
     return "the campaign was stopped before its plan was done; " + runs + because;

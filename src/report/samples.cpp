@@ -79,7 +79,8 @@ Json parsed(const std::string& line) {
 }
 
 struct Runs {
-  std::vector<double> times, user, system, rss;
+  std::vector<double> times, user, system;
+  std::vector<std::int64_t> rss;
   std::vector<Json> exit_codes;
 };
 
@@ -140,7 +141,8 @@ void add_run(Runs& runs, const Json& sample) {
   keep(runs.times, "elapsed_ns", 1e9);
   keep(runs.user, "user_ns", 1e9);
   keep(runs.system, "system_ns", 1e9);
-  keep(runs.rss, "peak_rss_bytes", 1);
+  if (const auto bytes = integer_at(sample, {"peak_rss_bytes"}))
+    runs.rss.push_back(*bytes);
   const auto code = integer_at(sample, {"exit_code"});
   runs.exit_codes.push_back(code ? Json(*code) : Json());
 }
@@ -164,12 +166,8 @@ Json result_of(const Json& case_value, const char* side_key, const Runs& runs) {
   out["max"] = *std::max_element(runs.times.begin(), runs.times.end());
   out["times"] = runs.times;
   out["exit_codes"] = runs.exit_codes;
-  if (runs.rss.size() == runs.times.size()) {
-    Json sizes = Json::array();
-    for (const double bytes : runs.rss)
-      sizes.push_back(static_cast<std::int64_t>(bytes));
-    out["memory_usage_byte"] = std::move(sizes);
-  }
+  if (runs.rss.size() == runs.times.size())
+    out["memory_usage_byte"] = runs.rss;
   Json parameters = Json::object();
   const Json& declared = at(case_value, {"parameters"});
   if (declared.is_object())

@@ -16,6 +16,7 @@ struct Reason {
 
 // Sorted by code (a test holds that), so that look-up is a binary search.
 constexpr Reason kReasons[] = {
+    {"alarms_above_bound", "Calibration found more false alarms than the bound allows."},
     {"below_resolution",
      "At least one run used less CPU time than the kernel can count, so CPU time gives no verdict; "
      "more work per run would."},
@@ -33,6 +34,18 @@ constexpr Reason kReasons[] = {
     {"fail_impossible_at_this_layout",
      "With this many batches and cases the corrected test cannot reach FAIL whatever is measured; "
      "use more batches (--batches) or fewer cases."},
+    {"figures_missing",
+     "Some runs of complete pairs lack this figure, and a verdict from the others would be a "
+     "choice among runs; it says nothing instead."},
+    {"gaps_differ",
+     "The pause before a run differs between the sides, which changes caches and clock frequency "
+     "(a --prepare or --conclude that takes longer on one side does that); --idle-gap makes the "
+     "pauses equal."},
+    {"hook_failed",
+     "A setup, prepare, conclude or cleanup command failed, so the campaign stopped there."},
+    {"host_calibration_failed",
+     "Calibration measured more false alarms on this host than the rule allows, so verdicts here "
+     "are not to be trusted until the cause is found."},
     {"host_cannot_resolve",
      "The noise of this host is too large for the difference of interest within the batches "
      "allowed; a quieter host or a longer run is needed."},
@@ -41,11 +54,20 @@ constexpr Reason kReasons[] = {
     {"host_state_not_observed",
      "Some facts about the machine's state could not be read, so they cannot be ruled out as a "
      "cause."},
+    {"host_steal",
+     "The hypervisor took CPU time away while pairs ran; wall time suffers from that, CPU time "
+     "much less."},
     {"incomplete_batch",
      "Some case has no pair in a batch; that batch is left out of the mean over cases."},
     {"interrupted",
      "The campaign was interrupted before its plan was done; every finished pair is kept, but the "
      "planned scope was not reached."},
+    {"interval_not_defined", "This rule is a test without an interval, so there is none to print."},
+    {"interval_unbounded",
+     "The data do not bound the ratio on one side (too few batches, or too different ones)."},
+    {"label_effect",
+     "Two copies of one file differed in calibration: something is tied to the label and not to "
+     "the program."},
     {"launcher_lost",
      "The helper that starts the runs died, so the campaign ended there; every finished pair is "
      "kept."},
@@ -55,11 +77,17 @@ constexpr Reason kReasons[] = {
     {"load_high",
      "Other work kept the machine busy during the campaign; intervals are wider for it, and wall "
      "time suffers most."},
+    {"method_not_applicable", "The method asked for does not fit these data."},
     {"methods_disagree",
      "The two interval methods do not tell the same story: one of them excludes what the other "
      "allows. The verdict follows clustered-signed-rank-v1 alone."},
     {"missing_pairs", "Pairs of the plan are missing, so there is less evidence than was planned."},
+    {"no_complete_pairs",
+     "There is no pair in which both runs are usable, so there is nothing to compare."},
     {"no_gate", "No cap was asked for, so nothing passes or fails; the figures only inform."},
+    {"no_oracle",
+     "Nothing independent says what the right output is (--oracle, --oracle-cmd); equal outputs "
+     "may be equally wrong."},
     {"no_samples", "No run gave a usable figure of this kind."},
     {"noisy_stderr", "A run wrote to standard error although the policy requires it to be silent."},
     {"not_available", "The figure could not be observed on this host."},
@@ -72,40 +100,57 @@ constexpr Reason kReasons[] = {
     {"one_batch_decides",
      "Without its most extreme batch the verdict would be another one; look at that batch before "
      "trusting it."},
+    {"one_host_only",
+     "Everything was measured on one machine, with one input and one build; another one may show "
+     "another difference."},
     {"order_effect",
      "Which program runs first in a pair changes the ratio; the order is balanced, so the estimate "
      "holds, but something carries over from one run to the next."},
+    {"order_not_recorded",
+     "The numbers do not say which side ran first in a pair, so an advantage of position cannot be "
+     "told from a difference."},
     {"order_unbalanced",
      "The two sides did not go first equally often, so an advantage of position could pass for a "
      "difference."},
     {"other_workload_not_excluded",
      "Other programs may have been running on the machine; nothing observed here rules that out."},
+    {"outliers",
+     "More than 5 % of the runs lie far from the rest of their side. None is removed; the rank "
+     "methods give each the weight of one pair."},
     {"outliers_present",
      "Some pairs lie far from the rest. None is removed; the rank methods give each of them the "
      "weight of one pair."},
     {"output_contains_paths",
      "Captured output holds paths of this machine; it is stored unchanged, so check before "
      "publishing the archive."},
+    {"output_not_checked",
+     "Output was not captured whole in every run, so nothing says that both sides gave the same "
+     "one."},
     {"output_not_deterministic",
      "The same side gave different outputs in different runs, so output alone cannot show that "
-     "both "
-     "do the same work; an oracle (--oracle, --oracle-cmd) can."},
+     "both do the same work; an oracle (--oracle, --oracle-cmd) can."},
     {"output_truncated",
      "Some output was longer than its bound and is not stored or hashed whole, so it could not be "
      "compared."},
     {"outputs_differ",
      "Reference and candidate gave different outputs, so the times may belong to different work; "
      "there is no PASS without an oracle that accepts both."},
+    {"pairs_rejected",
+     "Some pairs hold an unusable run; they stay in the archive and out of the figures."},
+    {"planned_runs_missing",
+     "Runs of the plan are missing, so the declared scope was not measured."},
+    {"pool_too_small", "Calibration needs more batches than there were."},
     {"prepare_gap_differs",
-     "The pause before a run differs between the sides (a --prepare or --conclude that takes "
-     "longer "
-     "on one), which changes cache and clock state; make both pauses alike."},
+     "The pause before a run differs between the sides because --prepare or --conclude takes "
+     "longer on one of them; --idle-gap makes the pauses equal."},
     {"quick_preset",
      "The quick preset measures too little for a verdict; it shows the way a report looks."},
     {"ratio_drift",
      "The ratio itself wanders during the campaign (neighbouring pairs or batches are alike), "
-     "which "
-     "makes every interval too narrow."},
+     "which makes every interval too narrow."},
+    {"ratio_drift_not_excluded",
+     "Every interval assumes that the ratio itself does not wander while the campaign runs; the "
+     "plan protects against shared drift, not against that."},
     {"rss_quantised",
      "The kernel gave no usable peak memory for some runs (it counts in whole pages, sometimes in "
      "large steps), so those runs have no memory figure."},
@@ -118,8 +163,11 @@ constexpr Reason kReasons[] = {
     {"schedule_not_followed", "Runs were not made in the order of the plan."},
     {"short_run",
      "Runs under 200 ms: starting a process and scheduling it are a large part of the time. Let "
-     "the "
-     "program do more work inside one run."},
+     "the program do more work inside one run."},
+    {"sighup", "The terminal went away (SIGHUP)."},
+    {"sigint", "Somebody pressed Ctrl-C."},
+    {"sigterm", "The process was asked to end (SIGTERM)."},
+    {"single_batch", "All pairs come from one batch, so the spread between set-ups is unknown."},
     {"steal_high",
      "The hypervisor took CPU time away during the campaign; wall time is affected, CPU time much "
      "less."},
@@ -139,6 +187,8 @@ constexpr Reason kReasons[] = {
     {"too_few_batches",
      "A verdict needs at least 8 batches; fewer cannot tell a difference between batches from a "
      "difference between programs (--batches 10)."},
+    {"too_few_values",
+     "There are fewer than two values on a side; nothing can be said about their spread."},
     {"trend", "The ratio rises or falls steadily over the campaign."},
     {"typical_run_only",
      "The pass is about the typical run; nothing is shown about rare slow runs."},
@@ -152,6 +202,9 @@ constexpr Reason kReasons[] = {
      "The numbers are not pairs measured side by side, so drift of the machine may be part of the "
      "difference; they are analysed, never gated."},
     {"wrong_output", "A run's output was not what the oracle says; such a run never counts."},
+    {"zero_spread",
+     "All ratios are the same number, so the spread that a test needs is zero (a coarse clock, or "
+     "a figure that never changes)."},
 };
 
 }  // namespace

@@ -20,13 +20,27 @@ std::string numeric_entity(char c) {
   return fmt::format("&#{};", static_cast<unsigned>(static_cast<unsigned char>(c)));
 }
 
+bool is_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// A bracket only matters where a link could follow, an underscore only at the edge of a word, a
+// colon only in a URL: our own figures stay readable in the raw text.
 std::string markdown_text(const std::string& text) {
+  const std::string safe = safe_text(text);
   std::string out;
-  for (const char c : safe_text(text)) {
-    if (std::string_view("<>&@#").find(c) != std::string_view::npos)
+  for (std::size_t i = 0; i < safe.size(); ++i) {
+    const char c = safe[i];
+    const char next = i + 1 < safe.size() ? safe[i + 1] : ' ';
+    const bool in_word = i > 0 && is_word(safe[i - 1]) && is_word(next);
+    const bool tag =
+        c == '<' && (is_word(next) || std::string_view("/!?").find(next) != std::string_view::npos);
+    if (tag || std::string_view(">&@#").find(c) != std::string_view::npos)
       out += numeric_entity(c);
-    else if (std::string_view("\\`*_[]|~$!:^").find(c) != std::string_view::npos)
-      out += std::string("\\") + c;
+    else if (std::string_view("\\`*|~$^").find(c) != std::string_view::npos ||
+             (c == ']' && std::string_view("([:").find(next) != std::string_view::npos) ||
+             (c == '_' && !in_word) || (c == ':' && next == '/'))
+      out.append(1, '\\').append(1, c);
     else
       out += c;
   }
@@ -83,6 +97,11 @@ std::vector<std::string> titles(const Json& report) {
           "flags"};
 }
 
+// Long names are cut, so more than one row gets a number that tells them apart.
+std::string numbered(std::size_t index, std::size_t count, const std::string& name) {
+  return count > 1 ? fmt::format("{} {}", index + 1, name) : name;
+}
+
 std::vector<std::string> cells_of(const CaseRow& row) {
   std::string flags;
   for (const std::string& flag : row.flags)
@@ -105,30 +124,19 @@ std::string line(const std::vector<std::string>& cells, const Escape& escape) {
   return out + "\n";
 }
 
-struct Note {
-  std::string name, text;  // name is "" for a note about the whole campaign
-};
-
-std::vector<Note> notes_of(const Json& report) {
-  std::vector<Note> notes;
-  for (const Json& case_value : array_at(report, {"cases"})) {
-    const std::string name = safe_text(case_name(case_value), kNameCells);
-    for (const Kind kind : kKinds) {
-      const Json& v = verdict_of(case_value, kind);
-      std::string text = std::string(kind_title(kind)) + ": ";
-      if (is_gated(v))
-        text += verdict_word(case_value, v, kind) + ": ";
-      text += claim(v, case_value, kind);
-      if (kind != Kind::tail || is_gated(v))
-        text += " (" + method_clause(v, kind) + ")";
-      notes.push_back({name, text});
-    }
-    notes.push_back({name, "second method: " + second_method_clause(case_value)});
+std::vector<std::string> case_notes(const Json& case_value) {
+  std::vector<std::string> notes;
+  for (const Kind kind : kKinds) {
+    const Json& v = verdict_of(case_value, kind);
+    std::string text = std::string(kind_title(kind)) + ": ";
+    if (is_gated(v))
+      text += verdict_word(case_value, v, kind) + ": ";
+    text += claim(v, case_value, kind);
+    if (kind != Kind::tail || is_gated(v))
+      text += " (" + method_clause(v, kind) + ")";
+    notes.push_back(std::move(text));
   }
-  for (const std::string& code : texts_at(report, {"limits"})) {
-    const std::string sentence = reason_sentence(code);
-    notes.push_back({"", "not proved: " + code + (sentence.empty() ? "" : ": " + sentence)});
-  }
+  notes.push_back("wall time, second method: " + second_method_clause(case_value));
   return notes;
 }
 
@@ -136,11 +144,38 @@ std::string overall_line(const Json& report) {
   return "assay comparison: " + overall_status(report) + " - " + overall_clause(report);
 }
 
-std::string note_list(const Json& report, const std::string& bullet, const Escape& escape) {
+struct Dialect {
+  Escape escape;
+  const char* bullet;
+  const char* nested;
+};
+
+// Below the table: every verdict of every case, then what the report does not prove.
+std::string note_list(const Json& report, const Dialect& dialect) {
   std::string out;
-  for (const Note& note : notes_of(report))
-    out += bullet + escape(note.name.empty() ? note.text : note.name + ", " + note.text) + "\n";
+  const Json& cases = array_at(report, {"cases"});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string name = numbered(i, cases.size(), safe_text(case_name(cases[i]), kNameCells));
+    out += dialect.bullet + dialect.escape(name) + "\n";
+    for (const std::string& note : case_notes(cases[i]))
+      out += dialect.nested + dialect.escape(note) + "\n";
+  }
+  const std::vector<std::string> limits = texts_at(report, {"limits"});
+  out += std::string(dialect.bullet) + "What this does not prove\n";
+  for (const std::string& code : limits) {
+    const std::string sentence = reason_sentence(code);
+    out += dialect.nested + dialect.escape(sentence.empty() ? code : code + ": " + sentence) + "\n";
+  }
+  if (limits.empty())
+    out += std::string(dialect.nested) + "n/a (the report lists no limits)\n";
   return out;
+}
+
+std::vector<CaseRow> numbered_rows(const Json& report) {
+  std::vector<CaseRow> rows = case_rows(report, "");
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].name = numbered(i, rows.size(), rows[i].name);
+  return rows;
 }
 
 }  // namespace
@@ -149,9 +184,9 @@ std::string markdown(const Json& report) {
   std::string out = markdown_text(overall_line(report)) + "\n\n";
   out += line(titles(report), markdown_text);
   out += "|:---|:---|---:|:---|:---|---:|---:|---:|:---|\n";
-  for (const CaseRow& row : case_rows(report, ""))
+  for (const CaseRow& row : numbered_rows(report))
     out += line(cells_of(row), markdown_text);
-  return out + "\n" + note_list(report, "- ", markdown_text);
+  return out + "\n" + note_list(report, {markdown_text, "- ", "  - "});
 }
 
 std::string asciidoc(const Json& report) {
@@ -164,18 +199,18 @@ std::string asciidoc(const Json& report) {
     return cell_line + "\n";
   };
   out += row_line(titles(report));
-  for (const CaseRow& row : case_rows(report, ""))
+  for (const CaseRow& row : numbered_rows(report))
     out += row_line(cells_of(row));
-  return out + "|===\n\n" + note_list(report, "* ", asciidoc_text);
+  return out + "|===\n\n" + note_list(report, {asciidoc_text, "* ", "** "});
 }
 
 std::string orgmode(const Json& report) {
   std::string out = orgmode_text(overall_line(report)) + "\n\n";
   out += line(titles(report), orgmode_text);
   out += "|---+---+---+---+---+---+---+---+---|\n";
-  for (const CaseRow& row : case_rows(report, ""))
+  for (const CaseRow& row : numbered_rows(report))
     out += line(cells_of(row), orgmode_text);
-  return out + "\n" + note_list(report, "- ", orgmode_text);
+  return out + "\n" + note_list(report, {orgmode_text, "- ", "  - "});
 }
 
 }  // namespace assay::report

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kNameCells = 28;
 constexpr std::size_t kFlagsCells = 30;
 constexpr std::size_t kRejectedShown = 5;
+constexpr int kSeenShown = 3;
 constexpr int kNarrowest = 40;
 constexpr int kWidest = 10000;
 
@@ -47,13 +48,12 @@ void sort_rows(std::vector<CaseRow>& rows, const std::string& order) {
 
 std::string head(const Json& report, const Sheet& sheet) {
   const std::string status = overall_status(report);
-  const std::string title = "assay comparison: ";
   const auto scope = [&report](const char* key) {
     return count_text(integer_at(report, {"scope", key}));
   };
-  std::string out = wrap(overall_clause(report),
-                         {paint(title + status, status_colour(status), sheet.color) + " - ",
-                          title.size() + status.size() + 3, 2, sheet.width});
+  // Without the empty line that a heading starts with.
+  std::string out = sheet.heading("assay comparison: " + status, status_colour(status)).substr(1);
+  out += sheet.paragraph("runs", overall_clause(report));
   std::string plan = fmt::format("{} batches x {} pairs, warm-up pairs per batch: {}, seed {}",
                                  scope("batches_planned"), scope("pairs_per_batch"),
                                  scope("warmups"), scope("seed"));
@@ -69,8 +69,19 @@ std::string head(const Json& report, const Sheet& sheet) {
     const std::string text = text_at(report, {key});
     return text.empty() ? std::string("n/a") : safe_text(text, 64, true);
   };
-  return out + sheet.paragraph("archive", fmt::format("{}, {}, assay {}", id("archive_id"),
-                                                      id("created_utc"), id("tool_version")));
+  out += sheet.paragraph("archive", fmt::format("{}, {}, assay {}", id("archive_id"),
+                                                id("created_utc"), id("tool_version")));
+  const Json& calibration = at(report, {"calibration"});
+  if (calibration.is_object()) {
+    const auto state = [&calibration](const char* kind) {
+      const std::string text = text_at(calibration, {"states", kind});
+      return text.empty() ? std::string("n/a") : safe_text(text, 40, true);
+    };
+    out += sheet.paragraph("host", fmt::format("calibrated {}: wall time {}, CPU time {}",
+                                               safe_text(text_at(calibration, {"created_utc"}), 40),
+                                               state("wall"), state("cpu")));
+  }
+  return out;
 }
 
 std::string table_text(const Json& report, const std::vector<CaseRow>& rows, const Sheet& sheet) {
@@ -133,6 +144,24 @@ std::string rejected_text(const Json& report, const Sheet& sheet) {
   return out;
 }
 
+// "candidate 1.4, other 2": the figures behind a diagnostic code.
+std::string seen_text(const Json& report, const std::string& code, const Sheet& sheet) {
+  std::string out;
+  int shown = 0;
+  for (const Json& diagnostic : array_at(report, {"diagnostics"})) {
+    const auto value = number_at(diagnostic, {"value"});
+    if (text_at(diagnostic, {"code"}) != code || !value)
+      continue;
+    if (++shown > kSeenShown)
+      return out + ", ...";
+    const std::string name = text_at(diagnostic, {"case"});
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
+                       name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode),
+                       plain_number(value, 3));
+  }
+  return out;
+}
+
 std::string reasons_text(const Json& report, const Sheet& sheet) {
   const std::vector<std::string> limits = texts_at(report, {"limits"});
   std::set<std::string> done(limits.begin(), limits.end());
@@ -140,25 +169,34 @@ std::string reasons_text(const Json& report, const Sheet& sheet) {
   for (const char* list : {"blockers", "reason_codes"})
     for (const std::string& code : texts_at(report, {list}))
       if (done.insert(code).second)
-        items += sheet.code(code);
+        items += sheet.code(code, seen_text(report, code, sheet));
   std::string out = items.empty() ? "" : sheet.heading("Reasons") + items;
   out += sheet.heading("What this does not prove");
-  out += sheet.item("That the difference is the same on another machine, input or compiler.");
   std::set<std::string> listed;
   for (const std::string& code : limits)
     if (listed.insert(code).second)
-      out += sheet.code(code);
+      out += sheet.code(code, seen_text(report, code, sheet));
   if (limits.empty())
-    out += sheet.item("Its further limits: n/a (the report lists none).");
+    out += sheet.item("n/a (the report lists no limits; that does not mean that there are none)");
   return out;
 }
 
+// What the runs that exist say, beside an INCOMPLETE verdict.
 std::string subset_text(const Json& report, const Sheet& sheet) {
   const Json& subset = at(report, {"observed_subset"});
   if (!subset.is_object())
     return "";
-  return sheet.paragraph("so far", "not a verdict: " + finding_clause(subset) + " (" +
-                                       method_clause(subset, Kind::wall) + ")");
+  Kind kind = Kind::wall;
+  for (const Kind one : kKinds)
+    if (text_at(subset, {"kind"}) == kind_key(one))
+      kind = one;
+  const std::string name = text_at(subset, {"case"});
+  std::string text = fmt::format(
+      "of the runs that exist, not a verdict: {}{}, {}",
+      name.empty() ? "" : safe_text(name, kNameCells, !sheet.unicode) + ", ", kind_title(kind),
+      kind == Kind::tail ? status_of(subset) : finding_clause(subset));
+  return sheet.heading("Observed subset") +
+         sheet.item(text + " (" + method_clause(subset, kind) + ")");
 }
 
 }  // namespace

@@ -56,18 +56,11 @@ std::string cap_clause(double cap, Kind kind) {
                                 plain_number((1 - cap) * 100, 2), better);
 }
 
-// "t p = 0.012", "t p < 0.0001", "t p n/a".
-std::string named_p(const char* name, Maybe p) {
-  const std::string text = p_text(p);
-  const bool bare = text == "n/a" || text[0] == '<';
-  return fmt::format("{} p {}{}", name, bare ? "" : "= ", text);
-}
-
 std::string p_values(const Json& v) {
-  std::string out =
-      named_p("t", number_at(v, {"p_t"})) + ", " + named_p("sign-flip", number_at(v, {"p_flip"}));
+  std::string out = p_clause("t p", number_at(v, {"p_t"})) + ", " +
+                    p_clause("sign-flip p", number_at(v, {"p_flip"}));
   if (const Maybe holm = number_at(v, {"p_holm"}))
-    out += ", " + named_p("after Holm", holm);
+    out += ", " + p_clause("after Holm p", holm);
   return out + ", one-sided towards failing";
 }
 
@@ -116,7 +109,7 @@ std::string tail_claim(const Json& v, const Json& case_value) {
         "set against its own typical run, the candidate's mean is {} % further up than the "
         "reference's (exact batch sign-flip, {}, one-sided; pairs: {})",
         plain_number(number_at(detail, {"excess_percent"}), 2),
-        named_p("tail", number_at(detail, {"p_fail"})), layout_text(v));
+        p_clause("mid-p", number_at(detail, {"p_fail"})), layout_text(v));
   if (status == "PASS")
     return fmt::format(
         "slow runs (over 1.1 times the side's typical run): candidate {}, reference {}, of {} "
@@ -205,11 +198,15 @@ std::string finding_clause(const Json& v) {
     return fmt::format("no difference shown; differences above {} % are ruled out at level {}",
                        plain_number(w, decimals), share_text(number_at(v, {"level"})));
   }
-  if (!has_estimate)
-    return "no claim: the ratio is " + not_available(v);
-  return fmt::format("no claim ({}); the ratio seen is {} {}", why(v),
-                     ratio_text(number_at(v, {"estimate"})),
-                     interval_text(number_at(v, {"lower"}), number_at(v, {"upper"})));
+  const std::string seen =
+      has_estimate ? fmt::format("the ratio seen is {} {}", ratio_text(number_at(v, {"estimate"})),
+                                 interval_text(number_at(v, {"lower"}), number_at(v, {"upper"})))
+                   : "the ratio is " + not_available(v);
+  // A gate that did not pass or fail has just given the reasons.
+  const std::string status = status_of(v);
+  if (status == "INCONCLUSIVE" || status == "INCOMPLETE")
+    return seen;
+  return has_estimate ? fmt::format("no claim ({}); {}", why(v), seen) : "no claim: " + seen;
 }
 
 std::string claim(const Json& v, const Json& case_value, Kind kind) {
@@ -277,7 +274,7 @@ std::string second_method_clause(const Json& case_value) {
     out += fmt::format(": ratio {} {}", ratio_text(number_at(b, {"estimate"})),
                        interval_text(number_at(b, {"lower"}), number_at(b, {"upper"})));
   else
-    out += ": ratio " + not_available(b);
+    out += ": ratio " + not_available(verdict_of(case_value, Kind::wall));
   if (flag_at(b, {"calibrated"}) != true)
     out += " (not calibrated)";
   if (flag_at(case_value, {"methods_disagree"}) == true)

@@ -96,12 +96,12 @@ std::string interval_text(std::optional<double> lower, std::optional<double> upp
   return fmt::format("[{}, {}]", ratio_text(lower), ratio_text(upper));
 }
 
-std::string p_text(std::optional<double> p) {
+std::string p_clause(const char* name, std::optional<double> p) {
   if (!p || *p < 0 || *p > 1)
-    return "n/a";
+    return fmt::format("{} n/a", name);
   if (*p < 0.0001)
-    return "< 0.0001";
-  return fmt::format("{:.2g}", *p);
+    return fmt::format("{} < 0.0001", name);
+  return fmt::format("{} = {:.2g}", name, *p);
 }
 
 std::string plain_number(std::optional<double> value, int decimals) {

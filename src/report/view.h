@@ -39,7 +39,8 @@ std::string safe_text(std::string_view bytes, std::size_t max_width = 0, bool as
 // "n/a" when there is no figure.
 std::string ratio_text(std::optional<double> ratio);
 std::string interval_text(std::optional<double> lower, std::optional<double> upper);
-std::string p_text(std::optional<double> p);
+// "t p = 0.012", "t p < 0.0001", "t p n/a".
+std::string p_clause(const char* name, std::optional<double> p);
 // A share 0..1 in percent without needless digits: "95 %", "98.18 %".
 std::string share_text(std::optional<double> share);
 // Plain figure with at most `decimals` digits after the point, trailing zeros dropped.

@@ -1,12 +1,12 @@
 #include "assay/stats/bootstrap.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "assay/base/random.h"
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace assay::stats {
 namespace {

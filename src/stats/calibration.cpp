@@ -1,8 +1,5 @@
 #include "assay/stats/calibration.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "assay/base/random.h"
 #include "assay/base/result.h"
 #include "assay/stats/gate.h"
@@ -10,6 +7,9 @@
 #include "assay/stats/pairs.h"
 #include "assay/stats/signed_rank.h"
 #include "assay/stats/tail.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace assay::stats {
 namespace {
@@ -55,15 +55,16 @@ DirectCount count_direct(const Pairs& pairs) {
 
 enum class Coin { per_pair, per_batch };
 
-// Re-draws the coins inside measured pairs: the label is the only random thing in an A/A run, so this
-// gives the design's false-alarm rate for these times, whatever the drift of the machine.
+// Re-draws the coins inside measured pairs: the label is the only random thing in an A/A run, so
+// this gives the design's false-alarm rate for these times, whatever the drift of the machine.
 int count_relabelled(const Pairs& pairs, std::uint64_t seed, Coin coin) {
   const auto members = members_of(pairs);
   const double limit = t_quantile(0.975, kCampaignBatches - 1);
   int alarms = 0;
   std::vector<std::size_t> ids(members.size());
   for (int campaign = 0; campaign < kRelabelCampaigns; ++campaign) {
-    // One generator per campaign, keyed by its number: the result does not depend on the order of work.
+    // One generator per campaign, keyed by its number: the result does not depend on the order of
+    // work.
     Xoshiro256 random(SplitMix64(seed ^ (static_cast<std::uint64_t>(campaign) << 20)).next());
     for (std::size_t i = 0; i < ids.size(); ++i)
       ids[i] = i;
@@ -182,7 +183,8 @@ CalibrationResult calibrate(const CalibrationPool& pool, std::uint64_t seed) {
   const SignedRankInterval whole = signed_rank_interval(pairs, 0.95);
   const double width = (whole.upper - whole.lower) *
                        std::sqrt(static_cast<double>(pool.batches) / kCampaignBatches) *
-                       t_quantile(0.975, kCampaignBatches - 1) / t_quantile(0.975, pool.batches - 1);
+                       t_quantile(0.975, kCampaignBatches - 1) /
+                       t_quantile(0.975, pool.batches - 1);
   // 0.695 x interval width is the change found in 80 % of campaigns (docs/reference/statistics.md).
   result.detectable = 0.695 * width;
   result.state = decide(result);

@@ -1,14 +1,15 @@
 #include "assay/stats/diagnostics.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include "rank_sums.h"
 
 #include "assay/base/random.h"
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
 #include "assay/stats/signed_rank.h"
-#include "rank_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace assay::stats {
 namespace {
@@ -16,7 +17,9 @@ namespace {
 constexpr double kOutlierFactor = 14.826;  // ten standard deviations of clean noise
 constexpr int kPermutations = 999;
 
-double two_sided(double t, double df) { return std::min(1.0, 2 * t_cdf(-std::fabs(t), df)); }
+double two_sided(double t, double df) {
+  return std::min(1.0, 2 * t_cdf(-std::fabs(t), df));
+}
 
 std::vector<std::vector<double>> by_batch(const std::vector<double>& values, const Pairs& pairs) {
   std::vector<std::vector<double>> batches(static_cast<std::size_t>(pairs.batches));
@@ -49,8 +52,8 @@ Outliers outliers(const std::vector<double>& values, double relative_floor) {
   std::vector<double> distances;
   for (const double v : values)
     distances.push_back(std::fabs(v - centre));
-  const double floor = std::max(relative_floor * std::fabs(centre),
-                                std::numeric_limits<double>::denorm_min());
+  const double floor =
+      std::max(relative_floor * std::fabs(centre), std::numeric_limits<double>::denorm_min());
   result.threshold = kOutlierFactor * std::max(median(std::move(distances)), floor);
   for (const double v : values) {
     if (v - centre > result.threshold)

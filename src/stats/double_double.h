@@ -44,16 +44,24 @@ constexpr Dd add(Dd a, Dd b) {
   s = fast_two_sum(s.hi, s.lo + t.hi);
   return fast_two_sum(s.hi, s.lo + t.lo);
 }
-constexpr Dd add(Dd a, double b) { return add(a, Dd{b, 0}); }
-constexpr Dd negate(Dd a) { return {-a.hi, -a.lo}; }
-constexpr Dd sub(Dd a, Dd b) { return add(a, negate(b)); }
+constexpr Dd add(Dd a, double b) {
+  return add(a, Dd{b, 0});
+}
+constexpr Dd negate(Dd a) {
+  return {-a.hi, -a.lo};
+}
+constexpr Dd sub(Dd a, Dd b) {
+  return add(a, negate(b));
+}
 
 constexpr Dd mul(Dd a, Dd b) {
   Dd p = two_prod(a.hi, b.hi);
   p.lo += a.hi * b.lo + a.lo * b.hi;
   return fast_two_sum(p.hi, p.lo);
 }
-constexpr Dd mul(Dd a, double b) { return mul(a, Dd{b, 0}); }
+constexpr Dd mul(Dd a, double b) {
+  return mul(a, Dd{b, 0});
+}
 
 constexpr Dd div(Dd a, Dd b) {
   const double q = a.hi / b.hi;

@@ -1,10 +1,11 @@
 #include "assay/stats/gate.h"
 
-#include <algorithm>
+#include "gate_rule.h"
 
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
-#include "gate_rule.h"
+
+#include <algorithm>
 
 namespace assay::stats {
 namespace detail {
@@ -26,9 +27,8 @@ bool tests_disagree(const CapTest& test, double alpha) {
 GateResult conclude(CapTest test, const CapTest& without_heaviest, const GateOptions& options) {
   const double alpha = options.one_sided_alpha;
   GateResult result;
-  result.p_fail = options.direction == Direction::up
-                      ? std::max(test.p_t_up, test.p_flip_up)
-                      : std::max(test.p_t_down, test.p_flip_down);
+  result.p_fail = options.direction == Direction::up ? std::max(test.p_t_up, test.p_flip_up)
+                                                     : std::max(test.p_t_down, test.p_flip_down);
   if (test.sums.size() < static_cast<std::size_t>(kMinGateBatches)) {
     result.reasons.emplace_back("too_few_batches");
   } else {

@@ -1,18 +1,20 @@
-#include <algorithm>
-#include <cmath>
+#include "gate_rule.h"
+#include "rank_sums.h"
 
 #include "assay/base/result.h"
 #include "assay/stats/gate.h"
 #include "assay/stats/math.h"
-#include "gate_rule.h"
-#include "rank_sums.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace assay::stats {
 namespace {
 
 constexpr double kFlipSteps = 1048576;  // 2^20
 
-// z_b = weighted mean over cases of the case's Hodges-Lehmann value in batch b, complete batches only.
+// z_b = weighted mean over cases of the case's Hodges-Lehmann value in batch b, complete batches
+// only.
 std::vector<double> batch_means(const std::vector<GeomeanCase>& cases, int batches) {
   std::vector<std::vector<std::vector<double>>> values(
       cases.size(), std::vector<std::vector<double>>(static_cast<std::size_t>(batches)));

@@ -1,14 +1,15 @@
 #include "assay/stats/math.h"
 
+#include "double_double.h"
+
+#include "assay/base/result.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-
-#include "assay/base/result.h"
-#include "double_double.h"
 
 namespace assay::stats {
 namespace {
@@ -132,7 +133,8 @@ Dd log_dd(Dd x) {
 }  // namespace detail
 
 double log(double x) {
-  ASSAY_CHECK(x > 0 && x <= std::numeric_limits<double>::max(), "log needs a positive finite number");
+  ASSAY_CHECK(x > 0 && x <= std::numeric_limits<double>::max(),
+              "log needs a positive finite number");
   return detail::log_dd(x).hi;
 }
 
@@ -148,7 +150,9 @@ double exp(double x) {
   const Dd r = detail::two_sum(x - kd * kExpStepHi, -(kd * kExpStepLo));
   const double h = r.hi;
   const double p =
-      h * h * (1.0 / 2 + h * (1.0 / 6 + h * (1.0 / 24 + h * (1.0 / 120 + h * (1.0 / 720 + h * (1.0 / 5040))))));
+      h * h *
+      (1.0 / 2 +
+       h * (1.0 / 6 + h * (1.0 / 24 + h * (1.0 / 120 + h * (1.0 / 720 + h * (1.0 / 5040))))));
   const Dd q = detail::fast_two_sum(h, r.lo + p);
   const Dd t = kExpTable[static_cast<std::size_t>(k & 63)];
   const Dd prod = detail::two_prod(t.hi, q.hi);

@@ -1,8 +1,8 @@
-#include <algorithm>
-#include <numeric>
-
 #include "assay/base/result.h"
 #include "assay/stats/gate.h"
+
+#include <algorithm>
+#include <numeric>
 
 namespace assay::stats {
 namespace {
@@ -35,7 +35,8 @@ std::vector<double> benjamini_hochberg(const std::vector<double>& p) {
   std::vector<double> adjusted(p.size());
   double lowest = 1;
   for (std::size_t i = order.size(); i-- > 0;) {
-    const double value = static_cast<double>(order.size()) * p[order[i]] / static_cast<double>(i + 1);
+    const double value =
+        static_cast<double>(order.size()) * p[order[i]] / static_cast<double>(i + 1);
     lowest = std::min(lowest, value);
     adjusted[order[i]] = lowest;
   }

@@ -1,9 +1,9 @@
 #include "assay/stats/pairs.h"
 
-#include <algorithm>
-
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
+
+#include <algorithm>
 
 namespace assay::stats {
 

@@ -1,9 +1,9 @@
 #include "assay/stats/prediction.h"
 
-#include <cmath>
-
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
+
+#include <cmath>
 
 namespace assay::stats {
 namespace {
@@ -56,8 +56,8 @@ double predicted_half_width(double hw0, int b0, int b, double level) {
 
 std::optional<int> batches_for_half_width(double hw0, int b0, double target, double level,
                                           int limit) {
-  return first_reached(
-      2, limit, [&](int b) { return predicted_half_width(hw0, b0, b, level) <= target; });
+  return first_reached(2, limit,
+                       [&](int b) { return predicted_half_width(hw0, b0, b, level) <= target; });
 }
 
 bool host_cannot_resolve(double hw0, int b0, double delta, int budget) {

@@ -1,11 +1,11 @@
 // Private parts of the clustered signed rank rule that several files share.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "assay/stats/pairs.h"
 #include "assay/stats/signed_rank.h"
+
+#include <cstdint>
+#include <vector>
 
 namespace assay::stats::detail {
 

@@ -3,14 +3,15 @@
 // With A_b = |S_b| / gcd, M = sum A_b and W = the sum of the A_b whose coin came up negative,
 // sum* = M - 2 W. So P(sum* > observed) = P(W < K) and P(sum* == observed) = P(W == K) with
 // K = (M - observed) / 2; by symmetry K <= M / 2 can be had, and only W <= K matters.
+#include "double_double.h"
+
+#include "assay/base/result.h"
+#include "assay/stats/signed_rank.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-
-#include "assay/base/result.h"
-#include "assay/stats/signed_rank.h"
-#include "double_double.h"
 
 namespace assay::stats {
 namespace {
@@ -29,7 +30,9 @@ struct Below {
 };
 
 // d[w] = P(W == w) for w <= limit, carried as probabilities: no overflow at any number of batches.
-std::vector<double> convolve(const Values& a, std::int64_t limit) {
+std::vector<double> convolve(Values a, std::int64_t limit) {
+  // Small steps first: the occupied part of the list grows late.
+  std::sort(a.begin(), a.end());
   std::vector<double> d(static_cast<std::size_t>(limit) + 1, 0.0);
   d[0] = 1;
   std::int64_t top = 0;

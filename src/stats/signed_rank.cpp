@@ -1,14 +1,15 @@
 #include "assay/stats/signed_rank.h"
 
+#include "rank_sums.h"
+
+#include "assay/base/result.h"
+#include "assay/stats/math.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
-
-#include "assay/base/result.h"
-#include "assay/stats/math.h"
-#include "rank_sums.h"
 
 namespace assay::stats {
 namespace {
@@ -223,10 +224,10 @@ SignedRankInterval signed_rank_interval(const Pairs& pairs, double level) {
     }
     return std::clamp(outside, ranked.min(), ranked.max());
   };
-  interval.lower = outward(std::nextafter(ranked.min(), -kInfinity),
-                           [&](double c) { return t_at(c) > limit; });
-  interval.upper = outward(std::nextafter(ranked.max(), kInfinity),
-                           [&](double c) { return t_at(c) < -limit; });
+  interval.lower =
+      outward(std::nextafter(ranked.min(), -kInfinity), [&](double c) { return t_at(c) > limit; });
+  interval.upper =
+      outward(std::nextafter(ranked.max(), kInfinity), [&](double c) { return t_at(c) < -limit; });
   return interval;
 }
 

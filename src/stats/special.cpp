@@ -2,12 +2,13 @@
 //
 // Exponents are formed in double-double, so the relative error is that of the continued fraction,
 // about 1e-14, also for thousands of degrees of freedom.
-#include <cmath>
-#include <utility>
+#include "double_double.h"
 
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
-#include "double_double.h"
+
+#include <cmath>
+#include <utility>
 
 namespace assay::stats {
 namespace {
@@ -25,7 +26,9 @@ constexpr double kHalf = 0.5;
 constexpr Dd kHalfLn2Pi{0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55};
 constexpr double kTiny = 1e-300;
 
-double exp(Dd x) { return stats::exp(x.hi) * (1 + x.lo); }
+double exp(Dd x) {
+  return stats::exp(x.hi) * (1 + x.lo);
+}
 
 // log Gamma(z), z > 0, absolute error about 1e-19 * max(1, |value|): recurrence up to 20, Stirling.
 Dd log_gamma(double z) {
@@ -38,11 +41,11 @@ Dd log_gamma(double z) {
   const double i = 1 / shifted.hi;
   const double i2 = i * i;
   const double series =
-      i * (1.0 / 12 -
-           i2 * (1.0 / 360 -
-                 i2 * (1.0 / 1260 -
-                       i2 * (1.0 / 1680 -
-                             i2 * (1.0 / 1188 - i2 * (691.0 / 360360 - i2 * (1.0 / 156)))))));
+      i *
+      (1.0 / 12 -
+       i2 * (1.0 / 360 -
+             i2 * (1.0 / 1260 - i2 * (1.0 / 1680 - i2 * (1.0 / 1188 - i2 * (691.0 / 360360 -
+                                                                            i2 * (1.0 / 156)))))));
   Dd result = mul(add(shifted, -kHalf), log_dd(shifted));
   result = add(sub(result, shifted), kHalfLn2Pi);
   result = add(result, series);
@@ -54,8 +57,8 @@ Dd log_beta(double a, double b) {
 }
 
 // I_x(a, b) / (x^a y^b / B(a, b)), y = 1 - x, by the even part of its continued fraction
-// (Didonato and Morris, 1992, formula 11). In terms of a y - b x nothing cancels where x and the mean
-// a / (a + b) are close.
+// (Didonato and Morris, 1992, formula 11). In terms of a y - b x nothing cancels where x and the
+// mean a / (a + b) are close.
 double beta_fraction(double x, double y, double a, double b) {
   const auto guard = [](double v) { return std::fabs(v) < kTiny ? kTiny : v; };
   const double lambda = a * y - b * x;
@@ -171,8 +174,7 @@ double normal_cdf(double z) {
   if (a > 39)
     return z > 0 ? 1 : 0;
   const Dd square = two_prod(a, a);
-  const double density =
-      exp(sub(Dd{-square.hi / 2, -square.lo / 2}, kHalfLn2Pi));
+  const double density = exp(sub(Dd{-square.hi / 2, -square.lo / 2}, kHalfLn2Pi));
   if (a < 2.5) {
     double term = a;
     double sum = a;
@@ -225,8 +227,8 @@ double t_quantile(double p, double df) {
     hi = lo;
     lo /= 2;
   }
-  return -solve_increasing(
-      lo, hi, [&](double t) { return std::pair(excess(t), student.density(t)); });
+  return -solve_increasing(lo, hi,
+                           [&](double t) { return std::pair(excess(t), student.density(t)); });
 }
 
 double beta_cdf(double x, double a, double b) {

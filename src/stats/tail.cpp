@@ -1,11 +1,11 @@
 #include "assay/stats/tail.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "assay/base/result.h"
 #include "assay/stats/math.h"
 #include "assay/stats/signed_rank.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace assay::stats {
 namespace {
@@ -18,6 +18,8 @@ constexpr double kSlowFactor = 1.1;
 constexpr double kMaxSlowShare = 0.10;
 constexpr double kMargin = 0.05;
 constexpr double kFlipSteps = 512;
+// Below this a difference of logs is the rounding of the sums, not a difference of the times.
+constexpr double kRounding = 1e-12;
 
 // log(mean) - median(log): what the mean has beyond the typical run.
 double mean_over_median(const std::vector<double>& times) {
@@ -36,9 +38,9 @@ struct Batch {
 };
 
 std::vector<Batch> split(const TailData& data) {
-  ASSAY_CHECK(data.reference.size() == data.candidate.size() &&
-                  data.reference.size() == data.batch.size(),
-              "tail data needs three lists of the same length");
+  ASSAY_CHECK(
+      data.reference.size() == data.candidate.size() && data.reference.size() == data.batch.size(),
+      "tail data needs three lists of the same length");
   std::vector<Batch> batches(static_cast<std::size_t>(data.batches));
   for (std::size_t i = 0; i < data.batch.size(); ++i) {
     ASSAY_CHECK(data.batch[i] >= 0 && data.batch[i] < data.batches, "batch ids are 0..batches-1");
@@ -55,7 +57,8 @@ void test_excess(const std::vector<Batch>& batches, TailResult& result) {
   double largest = 0;
   double sum = 0;
   for (const Batch& batch : batches) {
-    z.push_back(mean_over_median(batch.candidate) - mean_over_median(batch.reference));
+    const double value = mean_over_median(batch.candidate) - mean_over_median(batch.reference);
+    z.push_back(std::fabs(value) < kRounding ? 0 : value);
     largest = std::max(largest, std::fabs(z.back()));
     sum += z.back();
   }
@@ -122,7 +125,9 @@ double design_effect(const SlowRuns& slow, double n) {
   return std::max(1.0, squares * batches / (batches - 1) / expected);
 }
 
-double logit(double p) { return log(p / (1 - p)); }
+double logit(double p) {
+  return log(p / (1 - p));
+}
 
 struct PowerPoint {
   double pairs;
@@ -156,8 +161,8 @@ TailResult judge_tail(const TailData& data) {
   }
   test_excess(batches, result);
   const auto n = static_cast<double>(data.batch.size());
-  result.pass_statistic = tango_score(slow.only_candidate, slow.only_reference, n) /
-                          std::sqrt(design_effect(slow, n));
+  result.pass_statistic =
+      tango_score(slow.only_candidate, slow.only_reference, n) / std::sqrt(design_effect(slow, n));
   result.pass_limit = -t_quantile(1 - kTailAlpha, data.batches - 1.0);
   if (result.p_fail <= kTailAlpha) {
     result.verdict = Verdict::fail;

@@ -1,15 +1,15 @@
 #include "assay/verdict/calibration.h"
 
+#include "assay/stats/calibration.h"
+#include "assay/stats/gate.h"
+#include "assay/stats/math.h"
+#include "assay/stats/signed_rank.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
-
-#include "assay/stats/calibration.h"
-#include "assay/stats/gate.h"
-#include "assay/stats/math.h"
-#include "assay/stats/signed_rank.h"
 
 namespace assay::verdict {
 namespace {
@@ -85,7 +85,9 @@ Json rate_json(const stats::AlarmRate& rate) {
           {"lower95", rate.lower}};
 }
 
-double percent(double log_change) { return (stats::exp(log_change) - 1) * 100; }
+double percent(double log_change) {
+  return (stats::exp(log_change) - 1) * 100;
+}
 
 Json calibration_json(const Pool& pool, std::uint64_t seed) {
   const stats::CalibrationResult r = stats::calibrate(pool.data, seed);
@@ -141,8 +143,7 @@ Json power_json(const Pool& pool, double inject_percent) {
               {"campaigns", campaigns},
               {"found", found},
               {"wrong_direction", wrong_direction}};
-  out["share_found"] =
-      campaigns > 0 ? Json(static_cast<double>(found) / campaigns) : Json(nullptr);
+  out["share_found"] = campaigns > 0 ? Json(static_cast<double>(found) / campaigns) : Json(nullptr);
   return out;
 }
 
@@ -177,9 +178,9 @@ bool welch_alarm(const std::vector<double>& a, const std::vector<double>& b) {
   if (va + vb <= 0)
     return ma < mb || mb < ma;
   const double t = (mb - ma) / std::sqrt(va + vb);
-  const double df = (va + vb) * (va + vb) /
-                    (va * va / static_cast<double>(a.size() - 1) +
-                     vb * vb / static_cast<double>(b.size() - 1));
+  const double df =
+      (va + vb) * (va + vb) /
+      (va * va / static_cast<double>(a.size() - 1) + vb * vb / static_cast<double>(b.size() - 1));
   return 2 * (1 - stats::t_cdf(std::fabs(t), std::max(1.0, df))) < 0.05;
 }
 
@@ -258,8 +259,7 @@ Result<Json> derive_calibration_report(const CalibrationInputs& inputs) {
   report["plan_order"] = "interleaved";
   for (const Metric metric : {Metric::wall, Metric::cpu}) {
     const char* name = metric == Metric::wall ? "wall" : "cpu";
-    report["calibration"][name] =
-        calibration_json(pool_of(inputs, kAaCase, metric), seed);
+    report["calibration"][name] = calibration_json(pool_of(inputs, kAaCase, metric), seed);
     const Pool injected = pool_of(inputs, kInjectedCase, metric);
     if (injected.data.batches > 0)
       report["power"][name] = power_json(injected, inputs.policy.value("inject_percent", 0.0));

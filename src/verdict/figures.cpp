@@ -86,9 +86,9 @@ Finding find_difference(const stats::Pairs& pairs, double level) {
     f.reasons.insert("interval_unbounded");
   const double alpha = (1 - level) / 2;
   const auto direction = [&](const stats::CapTest& test) -> std::string {
-    if (test.p_t_up <= alpha && test.p_flip_up <= alpha)
+    if (test.p_t_up < alpha && test.p_flip_up <= alpha)
       return "up";
-    if (test.p_t_down <= alpha && test.p_flip_down <= alpha)
+    if (test.p_t_down < alpha && test.p_flip_down <= alpha)
       return "down";
     return "no_difference";
   };

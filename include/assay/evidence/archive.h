@@ -1,30 +1,37 @@
 // An archive: one campaign's evidence directory. Format: docs/reference/archive.md.
 //
 // This layer knows files, JSON and hashes; what samples and reports mean is `verdict`'s business.
-// Every failure to persist is final: later calls fail with not_persisted, nothing is overwritten.
+// Every failure to persist is final: that call and all later ones fail with not_persisted
+// ("evidence not persisted: ..."), and nothing is overwritten. Not thread safe.
 #pragma once
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include "assay/base/json.h"
-#include "assay/base/result.h"
+#include <vector>
 
 namespace assay::evidence {
 
+inline constexpr const char* kArchiveSchema = "assay.archive";
+inline constexpr int kArchiveMajor = 1;
+inline constexpr int kArchiveMinor = 0;
+
 struct ArchiveHeader {
-  std::string kind;          // "comparison", "calibration", ...
+  std::string kind;  // "comparison", "calibration", ...
   std::string tool_version;
 };
 
 class ArchiveWriter {
  public:
-  // Creates `path` (must not exist; parents are created) with header.json, policy.json, plan.json,
-  // host.json, then the journal's first line (schema, archive id, policy digest, plan digest) and an empty
-  // samples.jsonl. plan_text is written byte for byte (it is canonical JSON).
+  // Creates `path` (must not exist, else already_exists; parents are created) with policy.json,
+  // plan.json, host.json, header.json, an empty samples.jsonl and the journal's first line (schema,
+  // archive id and the digests of those documents). plan_text is written byte for byte: it is
+  // canonical JSON and ends in LF. invalid_argument when a document has no canonical form.
   static Result<ArchiveWriter> create(const std::string& path, const ArchiveHeader& header,
                                       const Json& policy, std::string_view plan_text,
                                       const Json& host);
@@ -35,23 +42,30 @@ class ArchiveWriter {
   const std::string& id() const;
   const std::string& path() const;
 
-  // Journal line {seq, prev, utc, monotonic_ns, boot_id, type, ...payload}. `type` must be in the closed table.
+  // Journal line {seq, prev, utc, monotonic_ns, boot_id, type, ...payload}. `type` must be in the
+  // closed table, and neither the first nor a terminal one. A payload that has no canonical form
+  // (bytes that are no UTF-8) is invalid_argument; the archive stays usable.
   Result<void> event(std::string_view type, Json payload = Json::object());
-  // Appends canonical JSON lines (one per sample, in order) as one write, then one fdatasync, then
-  // the event pair_end{batch, pair, last_seq, samples_bytes, samples_sha256} (not synced).
+  // Appends canonical JSON lines (one per sample, in order, each with its LF) as one write, then
+  // one fdatasync, then the event pair_end{batch, pair, last_seq, samples_bytes, samples_sha256}
+  // (not synced).
   struct PairAnchor {
     std::int64_t batch = 0;
     std::int64_t pair = 0;
     std::int64_t last_seq = 0;
   };
   Result<void> append_samples(std::string_view lines, const PairAnchor& anchor);
-  // Stores bytes once under blobs/sha256/aa/<digest>; returns the digest.
+  // Stores bytes once under blobs/sha256/aa/<digest>, durable on return; returns the digest.
   Result<std::string> store_blob(std::string_view bytes);
-  // fdatasync of the journal and of the blob directories: batch end and state changes.
+  // Adds calibration.json: the host's calibration record that the report cites. At most once.
+  Result<void> add_calibration(const Json& calibration);
+  // fdatasync of the journal: at batch ends and state changes.
   Result<void> sync();
 
-  // Writes the terminal event ("finished" | "interrupted" | "failed" with payload), report.json (canonical
-  // + LF), inventory.json and SHA256SUMS, all durable. The writer is unusable afterwards.
+  // Appends the terminal event ("finished" | "interrupted" | "failed", with payload), closes both
+  // line files durably and reads them back, then writes report.json (canonical + LF),
+  // inventory.json and SHA256SUMS, all durable. `derive_report` may read the archive. After a
+  // failure to persist no report.json stays behind. The writer is unusable afterwards.
   Result<void> finalize(std::string_view terminal_type, Json payload,
                         const std::function<Result<Json>()>& derive_report);
 
@@ -61,18 +75,23 @@ class ArchiveWriter {
   std::unique_ptr<State> state_;
 };
 
-// Reads what `verdict` needs; streams the line files. Checks JSON strictness, not digests (that is audit).
+// Reads what `verdict` needs; streams the line files. Checks JSON strictness, not digests (that is
+// audit), except that a blob must have the digest that names it.
 class ArchiveReader {
  public:
+  // not_found; invalid_format when it is no archive; unsupported for another schema version.
   static Result<ArchiveReader> open(const std::string& path);
 
   const std::string& path() const { return path_; }
-  Result<Json> document(const std::string& name) const;  // header.json, policy.json, ...
+  // header.json, policy.json, ...: canonical JSON with a final LF, except manifest.json, which is
+  // any strict JSON.
+  Result<Json> document(const std::string& name) const;
   Result<std::string> bytes(const std::string& name) const;
-  // Calls `line` with each LF-terminated line (without LF) of events.jsonl or samples.jsonl. A torn last
-  // line is invalid_format naming file and line.
-  Result<void> for_each_line(const std::string& name,
-                             const std::function<Result<void>(std::string_view, std::int64_t)>& line) const;
+  // Calls `line` with each LF-terminated line (without LF) of events.jsonl or samples.jsonl, and
+  // its number from 1. A torn last line is invalid_format naming file and line.
+  Result<void> for_each_line(
+      const std::string& name,
+      const std::function<Result<void>(std::string_view, std::int64_t)>& line) const;
   Result<std::string> blob(const std::string& digest) const;
 
  private:

@@ -21,7 +21,9 @@ struct LauncherOptions {
 class Launcher {
  public:
   // Starts the helper, checks magic, protocol version and build id (a mismatch names both). Makes
-  // this process a child subreaper. Call before the process allocates anything large.
+  // this process a child subreaper. Call before the process allocates anything large. Programs run
+  // in the working directory of this moment. Children that the caller has of its own must stay in
+  // its session, or a lost helper takes them for its leftovers and ends them.
   static Result<Launcher> start(const LauncherOptions& options = {});
   ~Launcher();
   Launcher(Launcher&&) noexcept;

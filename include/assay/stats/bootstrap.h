@@ -1,8 +1,9 @@
 // hierarchical-percentile-v1: the paired evaluator's original interval, to the letter.
 //
-// Estimate: median over all pairs of candidate/reference. One generator per category group; per draw
-// B batch ids with replacement, once for all cases, then per case the pairs inside each chosen batch;
-// type-7 percentiles. Known weakness: it cannot cover more than 1 - 2^(1-B). Pure, thread safe.
+// Estimate: median over all pairs of candidate/reference. One generator per category group; per
+// draw B batch ids with replacement, once for all cases, then per case the pairs inside each chosen
+// batch; type-7 percentiles. Known weakness: it cannot cover more than 1 - 2^(1-B). Pure, thread
+// safe.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,9 @@
 namespace assay::stats {
 
 struct BootstrapCase {
-  std::string name;                          // cases are processed in sorted name order
-  std::vector<std::vector<double>> batches;  // candidate/reference ratios > 0 per batch, same B in all cases
+  std::string name;  // cases are processed in sorted name order
+  std::vector<std::vector<double>>
+      batches;  // candidate/reference ratios > 0 per batch, same B in all cases
 };
 enum class BootstrapGenerator { python_mt19937, splitmix64 };
 struct BootstrapOptions {
@@ -33,10 +35,11 @@ struct BootstrapResult {
   BootstrapInterval geomean;             // percentiles of exp(mean(log)) over cases
 };
 // Rank counting: ratios sorted once, ranks counted per draw, a walk to the middle.
-BootstrapResult hierarchical_bootstrap(std::vector<BootstrapCase> cases, const BootstrapOptions& options);
+BootstrapResult hierarchical_bootstrap(std::vector<BootstrapCase> cases,
+                                       const BootstrapOptions& options);
 
-// The original's execution order: per batch a shuffled case list, per case and phase a shuffled pair
-// of sides; candidate first in the unshuffled list. Used to replay schema-1 plans.
+// The original's execution order: per batch a shuffled case list, per case and phase a shuffled
+// pair of sides; candidate first in the unshuffled list. Used to replay schema-1 plans.
 struct ReplayedPair {
   int batch;
   std::string case_name;

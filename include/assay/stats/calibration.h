@@ -1,7 +1,10 @@
 // What this host's own false-alarm rate is, from an A/A pool of short batches.
 //
-// The rule is docs/reference/statistics.md, "Calibration". Pure: the pool and the seed decide every bit.
+// The rule is docs/reference/statistics.md, "Calibration". Pure: the pool and the seed decide every
+// bit.
 #pragma once
+
+#include "assay/stats/diagnostics.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,17 +12,16 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/stats/diagnostics.h"
-
 namespace assay::stats {
 
 inline constexpr int kCampaignBatches = 10;
-inline constexpr int kMinPoolBatches = 20;       // below: INCOMPLETE
-inline constexpr int kFullPoolBatches = 100;     // BY DESIGN without "provisional"
-inline constexpr double kAlarmBound = 0.08;      // the certified false-alarm rate
+inline constexpr int kMinPoolBatches = 20;    // below: INCOMPLETE
+inline constexpr int kFullPoolBatches = 100;  // BY DESIGN without "provisional"
+inline constexpr double kAlarmBound = 0.08;   // the certified false-alarm rate
 inline constexpr int kRelabelCampaigns = 4000;
 
-// Durations > 0 of two physical copies of one program, in plan order; batches dense from 0, in time order.
+// Durations > 0 of two physical copies of one program, in plan order; batches dense from 0, in time
+// order.
 struct CalibrationPool {
   std::vector<double> a, b;
   std::vector<int> batch;
@@ -40,7 +42,8 @@ std::string_view calibration_state_name(CalibrationState state);
 
 struct CalibrationResult {
   CalibrationState state = CalibrationState::incomplete;
-  std::vector<std::string> reasons;  // pool_too_small, label_effect, ratio_drift, tail, alarms_above_bound
+  std::vector<std::string>
+      reasons;  // pool_too_small, label_effect, ratio_drift, tail, alarms_above_bound
   int batches = 0, pairs = 0;
   AlarmRate direct;         // disjoint campaigns of 10 batches, both tests agreeing
   int direct_up = 0;        // alarms that said "slower": symmetric in sign when nothing is wrong

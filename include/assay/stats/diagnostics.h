@@ -1,19 +1,20 @@
 // Each diagnostic is a reason code with its number. They inform; they never remove a sample.
 #pragma once
 
+#include "assay/stats/pairs.h"
+
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "assay/stats/pairs.h"
-
 namespace assay::stats {
 
 struct Outliers {
-  int high = 0, low = 0;     // |x - median| > 14.826 * max(MAD, floor)
+  int high = 0, low = 0;  // |x - median| > 14.826 * max(MAD, floor)
   double threshold = 0;
 };
-// MAD has a floor of `relative_floor` * |median| (or the smallest positive double): never a division by 0.
+// MAD has a floor of `relative_floor` * |median| (or the smallest positive double): never a
+// division by 0.
 Outliers outliers(const std::vector<double>& values, double relative_floor = 1e-3);
 
 struct Lag1 {
@@ -30,14 +31,16 @@ struct OrderEffect {
   int candidate_first = 0, reference_first = 0;
 };
 // nullopt below 2 batches or when every pair ran in the same order.
-std::optional<OrderEffect> order_effect(const Pairs& pairs, const std::vector<bool>& candidate_first);
+std::optional<OrderEffect> order_effect(const Pairs& pairs,
+                                        const std::vector<bool>& candidate_first);
 
 struct Variance {
-  // False below two batches or when no batch has two pairs: the figures are then 0 and mean nothing.
+  // False below two batches or when no batch has two pairs: the figures are then 0 and mean
+  // nothing.
   bool known = false;
-  double pair_sd = 0;         // within batches, robust to unequal sizes
-  double batch_sd = 0;        // between batches beyond pair noise, >= 0
-  double batch_share = 0;     // batch variance / total
+  double pair_sd = 0;      // within batches, robust to unequal sizes
+  double batch_sd = 0;     // between batches beyond pair noise, >= 0
+  double batch_share = 0;  // batch variance / total
 };
 Variance variance(const Pairs& pairs);
 

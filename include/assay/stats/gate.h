@@ -1,13 +1,13 @@
 // From two tests to one word. docs/reference/statistics.md holds the rule and its error rates.
 #pragma once
 
+#include "assay/stats/pairs.h"
+#include "assay/stats/signed_rank.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "assay/stats/pairs.h"
-#include "assay/stats/signed_rank.h"
 
 namespace assay::stats {
 

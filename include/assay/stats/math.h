@@ -21,7 +21,8 @@ double t_quantile(double p, double df);
 double beta_cdf(double x, double a, double b);
 double beta_quantile(double p, double a, double b);
 
-// Median (even n: mean of the two middle values) and type-7 percentile, q in [0, 1]. values non-empty.
+// Median (even n: mean of the two middle values) and type-7 percentile, q in [0, 1]. values
+// non-empty.
 double median(std::vector<double> values);
 double percentile(std::vector<double> values, double q);
 

@@ -5,7 +5,8 @@
 
 namespace assay::stats {
 
-// P(decided with B batches in total | |T| = r at B0), flat prior on the distance to the cap. B > B0.
+// P(decided with B batches in total | |T| = r at B0), flat prior on the distance to the cap. B >
+// B0.
 double decision_probability(double r, int b0, int b);
 // Smallest B in (B0, limit] with probability >= p; nullopt beyond the limit.
 std::optional<int> batches_for_probability(double r, int b0, double p, int limit = 100000);

@@ -3,10 +3,10 @@
 // Rule: docs/reference/statistics.md. No random numbers; pure; thread safe.
 #pragma once
 
+#include "assay/stats/pairs.h"
+
 #include <cstdint>
 #include <vector>
-
-#include "assay/stats/pairs.h"
 
 namespace assay::stats {
 
@@ -23,8 +23,8 @@ struct FlipResult {
   double p_down() const { return 1 - greater; }
   double mid_p_up() const { return greater + equal / 2; }
 };
-// Any B >= 1. Convolution over |S| / gcd; where the sum of |S| is too large for that, meet-in-the-middle
-// enumeration (B <= 50). Exact in both cases up to rounding of doubles.
+// Any B >= 1. Convolution over |S| / gcd; where the sum of |S| is too large for that,
+// meet-in-the-middle enumeration (B <= 50). Exact in both cases up to rounding of doubles.
 FlipResult sign_flip(const std::vector<std::int64_t>& sums);
 
 // Median of the n(n+1)/2 pairwise means, selected in O(n log n) time and O(n) memory. n >= 1.
@@ -36,15 +36,15 @@ struct SignedRankInterval {
   double upper = 0;
   double level = 0.95;
 };
-// {c : |T(c)| <= t(B-1, (1+level)/2)} by bisection outward from the estimate (bracket = sample range,
-// 40 halvings). B >= 2, level in (0, 1).
+// {c : |T(c)| <= t(B-1, (1+level)/2)} by bisection outward from the estimate (bracket = sample
+// range, 40 halvings). B >= 2, level in (0, 1).
 SignedRankInterval signed_rank_interval(const Pairs& pairs, double level);
 
 // The two tests at one trial value.
 struct CapTest {
-  double t = 0;          // batch_t of signed_rank_sums at log(cap)
-  double p_t_up = 1;     // one-sided, H1: above the cap
-  double p_t_down = 1;   // one-sided, H1: below the cap
+  double t = 0;         // batch_t of signed_rank_sums at log(cap)
+  double p_t_up = 1;    // one-sided, H1: above the cap
+  double p_t_down = 1;  // one-sided, H1: below the cap
   double p_flip_up = 1;
   double p_flip_down = 1;
   std::vector<std::int64_t> sums;

@@ -1,15 +1,16 @@
-// The report of a calibration archive: pure, like every report. Schema: docs/reference/calibrate.md.
+// The report of a calibration archive: pure, like every report. Schema:
+// docs/reference/calibrate.md.
 #pragma once
-
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/verdict/plan.h"
 #include "assay/verdict/report.h"
 #include "assay/verdict/sample.h"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace assay::verdict {
 

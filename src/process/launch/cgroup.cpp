@@ -119,7 +119,8 @@ bool populated(int directory) {
 }
 
 void kill_and_wait(int directory) {
-  write_file(directory, "cgroup.kill", "1");
+  if (!write_file(directory, "cgroup.kill", "1"))
+    return;  // another user's
   for (int waited = 0; waited < kEmptyWaitMs && populated(directory); ++waited)
     poll(nullptr, 0, 1);
 }

@@ -1,20 +1,19 @@
 #include "harness.h"
 
+#include <chrono>
+#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <signal.h>
+#include <sstream>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
+#include <unistd.h>
 
 namespace assay::testing_compare {
 namespace {
@@ -121,7 +120,9 @@ void CompareTest::write(const std::string& name, const std::string& bytes, mode_
   ::chmod(path(name).c_str(), mode);
 }
 
-std::string CompareTest::read(const std::string& name) const { return slurp(path(name)); }
+std::string CompareTest::read(const std::string& name) const {
+  return slurp(path(name));
+}
 
 bool CompareTest::exists(const std::string& name) const {
   return std::filesystem::exists(path(name));
@@ -166,6 +167,15 @@ bool eventually(const std::function<bool()>& condition) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  const std::string id = std::to_string(parent);
+  std::istringstream text(slurp("/proc/" + id + "/task/" + id + "/children"));
+  std::vector<pid_t> out;
+  for (pid_t child = 0; text >> child;)
+    out.push_back(child);
+  return out;
 }
 
 int processes_with(const std::string& token) {

@@ -1,16 +1,15 @@
 // Drives the built `assay` as a user would, in a directory of its own.
 #pragma once
 
-#include <sys/types.h>
+#include "assay/base/json.h"
+
+#include <gtest/gtest.h>
 
 #include <functional>
 #include <map>
 #include <string>
+#include <sys/types.h>
 #include <vector>
-
-#include "assay/base/json.h"
-
-#include <gtest/gtest.h>
 
 namespace assay::testing_compare {
 
@@ -66,6 +65,8 @@ class CompareTest : public ::testing::Test {
 
 // Waits until `condition` holds; false after a minute.
 bool eventually(const std::function<bool()>& condition);
+// The processes that a process has started and not yet reaped.
+std::vector<pid_t> children_of(pid_t parent);
 // How many processes have `token` in their command line, this one left out.
 int processes_with(const std::string& token);
 

@@ -135,6 +135,22 @@ TEST(JsonWriterDeathTest, refuses_what_json_cannot_say) {
   EXPECT_DEATH(canonical_json(Json(std::uint64_t{1} << 63)), "must be written as a string");
 }
 
+TEST(JsonWriter, foreign_values_are_refused_with_their_pointer) {
+  EXPECT_EQ(try_canonical_json({{"b", 1}, {"a", "x"}}, "t").value(), R"({"a":"x","b":1})");
+  const Error error = try_canonical_json({{"a", {1, "\xff"}}}, "host").error();
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error.message(), "host: /a/1: the text is not UTF-8");
+  EXPECT_FALSE(try_canonical_json({{"\xff", 1}}, "t"));
+  EXPECT_FALSE(try_canonical_json(Json(std::nan("")), "t"));
+  EXPECT_FALSE(try_canonical_json({{"a", std::uint64_t{1} << 63}}, "t"));
+  EXPECT_FALSE(try_canonical_json(Json::binary({1, 2}), "t"));
+  Json deep = 1;
+  for (int i = 0; i < 64; ++i)
+    deep = Json::array({deep});
+  EXPECT_TRUE(parse_json(try_canonical_json(deep, "t").value(), "t"));
+  EXPECT_FALSE(try_canonical_json(Json::array({deep}), "t"));
+}
+
 // The sample values of RFC 8785, appendix B, by their bit patterns.
 TEST(FormatDouble, writes_the_samples_of_rfc_8785) {
   const std::vector<std::pair<std::uint64_t, std::string>> samples = {

@@ -1,15 +1,15 @@
 #include "assay/stats/calibration.h"
 
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "assay/base/random.h"
 #include "assay/stats/math.h"
 #include "assay/verdict/calibration.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
 
 namespace assay::stats {
 namespace {
@@ -20,9 +20,9 @@ using ::testing::IsEmpty;
 // Symmetric noise of about 1 % on both sides, and what a test adds to it.
 struct PoolShape {
   int batches = 120;
-  double label_effect = 0;   // log scale, on every b
-  double ratio_drift = 0;    // innovation of an AR(1) with rho .9 in the log ratio, per batch
-  double tail_share = 0;     // share of b's runs that take twice as long
+  double label_effect = 0;  // log scale, on every b
+  double ratio_drift = 0;   // innovation of an AR(1) with rho .9 in the log ratio, per batch
+  double tail_share = 0;    // share of b's runs that take twice as long
 };
 
 double noise(Xoshiro256& random) {
@@ -49,7 +49,8 @@ CalibrationPool make_pool(const PoolShape& shape, std::uint64_t seed) {
 
 TEST(AlarmRate, limits_are_the_exact_binomial_ones) {
   // Largest (alarms, campaigns) that certify "below 8 %" with 95 % confidence.
-  const int table[][2] = {{0, 36}, {1, 58}, {2, 77}, {3, 95}, {5, 129}, {10, 209}, {20, 359}, {25, 432}};
+  const int table[][2] = {{0, 36},  {1, 58},   {2, 77},   {3, 95},
+                          {5, 129}, {10, 209}, {20, 359}, {25, 432}};
   for (const auto& [alarms, campaigns] : table) {
     EXPECT_LE(alarm_rate(alarms, campaigns).upper, kAlarmBound) << alarms << "/" << campaigns;
     EXPECT_GT(alarm_rate(alarms, campaigns - 1).upper, kAlarmBound) << alarms << "/" << campaigns;
@@ -68,7 +69,8 @@ TEST(Calibrate, a_clean_pool_of_120_batches_is_by_design) {
 }
 
 TEST(Calibrate, a_clean_pool_below_100_batches_is_provisional) {
-  EXPECT_EQ(calibrate(make_pool({.batches = 40}, 2), 7).state, CalibrationState::by_design_provisional);
+  EXPECT_EQ(calibrate(make_pool({.batches = 40}, 2), 7).state,
+            CalibrationState::by_design_provisional);
 }
 
 TEST(Calibrate, fewer_than_20_batches_are_incomplete_and_say_how_many_are_missing) {
@@ -133,7 +135,8 @@ TEST(BlocksAlarms, drift_between_the_blocks_alarms_both_classic_tests) {
   for (int batch = 0; batch < 4; ++batch) {
     for (int i = 0; i < 30; ++i) {
       samples.push_back(run(batch, i, Side::reference, 1000000 + i % 7 * 1000));
-      samples.push_back(run(batch, i, Side::candidate, 1000000 + i % 7 * 1000 + (batch < 2 ? 20000 : 0)));
+      samples.push_back(
+          run(batch, i, Side::candidate, 1000000 + i % 7 * 1000 + (batch < 2 ? 20000 : 0)));
     }
   }
   const BlocksAlarms alarms = blocks_alarms(samples, false);

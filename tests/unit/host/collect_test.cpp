@@ -1,8 +1,8 @@
+#include "fixture.h"
+
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
-
-#include "fixture.h"
 
 namespace assay::host {
 namespace {
@@ -112,11 +112,11 @@ TEST_F(Collect, refuses_hostile_contents_of_any_file) {
   ASSERT_GT(files.size(), 20U);
   for (const auto& file : files) {
     for (const auto& bytes : hostile) {
-      put_good_host();
       put(file, bytes);
       expect_well_formed(collect(roots()));
       examine(roots(), Nanoseconds(0));
     }
+    put_good_host();
   }
 }
 

@@ -1,8 +1,8 @@
+#include "fixture.h"
+
 #include "assay/host/bounds.h"
 
 #include <set>
-
-#include "fixture.h"
 
 namespace assay::host {
 namespace {

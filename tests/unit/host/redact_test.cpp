@@ -1,6 +1,6 @@
-#include <unistd.h>
-
 #include "fixture.h"
+
+#include <unistd.h>
 
 namespace assay::host {
 namespace {

@@ -1,14 +1,15 @@
+#include "fixture.h"
+
 #include "assay/base/sha256.h"
 
 #include <algorithm>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fixture.h"
-
 namespace assay::host {
 namespace {
 
+using std::string_literals::operator""s;
 using Words = std::vector<std::string>;
 
 const std::string kCommit(40, 'a');
@@ -37,7 +38,7 @@ Json status(const std::string& bytes) {
 
 TEST(SourceState, keeps_the_leading_blank_of_the_first_record) {
   // " M" is modified and unstaged; trimmed it would become "M ", which is staged.
-  const std::string bytes(" M one\0M  two\0?? three four\0", 27);
+  const std::string bytes = " M one\0M  two\0?? three four\0"s;
   const Json entries = status(bytes).at("value").at("entries");
   ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[0], (Json{{"status", " M"}, {"path", "one"}}));

@@ -1,19 +1,19 @@
 #include "assay/stats/math.h"
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-
 #include "assay/base/random.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <mpfr.h>
-#include <bit>
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpfr.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace assay::stats {
@@ -141,10 +141,11 @@ TEST(StudentT, quantiles_agree_with_boost_to_1e_12) {
   double worst = 0;
   for (const double df : kFreedoms) {
     const boost::math::students_t_distribution<Exact> reference(df);
-    for (const double p : {1e-12, 1e-6, 0.001, 0.0091, 0.025, 0.05, 0.1, 0.2, 0.249, 0.251, 0.3, 0.4,
-                           0.49, 0.4999, 0.51, 0.7, 0.8, 0.9, 0.95, 0.975, 0.9909, 0.995, 0.999999})
-      worst = std::max(worst, relative(t_quantile(p, df),
-                                       static_cast<double>(quantile(reference, Exact(p)))));
+    for (const double p :
+         {1e-12, 1e-6,   0.001, 0.0091, 0.025, 0.05, 0.1,  0.2,   0.249,  0.251, 0.3,     0.4,
+          0.49,  0.4999, 0.51,  0.7,    0.8,   0.9,  0.95, 0.975, 0.9909, 0.995, 0.999999})
+      worst = std::max(
+          worst, relative(t_quantile(p, df), static_cast<double>(quantile(reference, Exact(p)))));
   }
   EXPECT_LT(worst, 1e-12);
 }
@@ -168,8 +169,7 @@ TEST(Beta, the_distribution_and_its_inverse_agree_with_boost) {
       const boost::math::beta_distribution<long double> reference(a, b);
       for (const double p : {1e-6, 0.01, 0.05, 0.3, 0.5, 0.9, 0.95, 0.999}) {
         const double x = beta_quantile(p, a, b);
-        const auto expected =
-            static_cast<double>(quantile(reference, static_cast<long double>(p)));
+        const auto expected = static_cast<double>(quantile(reference, static_cast<long double>(p)));
         worst_quantile = std::max(worst_quantile, relative(x, expected));
         const auto back = static_cast<double>(cdf(reference, static_cast<long double>(x)));
         worst_cdf = std::max(worst_cdf, relative(beta_cdf(x, a, b), back));
@@ -197,8 +197,9 @@ TEST(Normal, the_distribution_agrees_with_boost_in_both_tails) {
   const boost::math::normal_distribution<long double> reference;
   double worst = 0;
   for (double z = -37; z <= 9; z += 0.061)
-    worst = std::max(worst, relative(normal_cdf(z), static_cast<double>(cdf(
-                                                        reference, static_cast<long double>(z)))));
+    worst = std::max(
+        worst,
+        relative(normal_cdf(z), static_cast<double>(cdf(reference, static_cast<long double>(z)))));
   EXPECT_LT(worst, 1e-12);
   EXPECT_EQ(normal_cdf(0), 0.5);
   EXPECT_EQ(normal_cdf(50), 1);

@@ -1,0 +1,244 @@
+#include "inventory.h"
+#include "journal.h"
+
+#include "assay/base/ids.h"
+#include "assay/base/sha256.h"
+#include "assay/evidence/archive.h"
+
+#include <algorithm>
+#include <set>
+#include <unistd.h>
+
+namespace assay::evidence {
+namespace {
+
+Json schema() {
+  return {{"name", kArchiveSchema}, {"major", kArchiveMajor}, {"minor", kArchiveMinor}};
+}
+
+Error not_persisted(const Error& cause) {
+  return Error{ErrorCode::not_persisted, "evidence not persisted: " + cause.what, cause.where};
+}
+
+}  // namespace
+
+struct ArchiveWriter::State {
+  State(std::string path, Journal log, AppendFile file)
+      : root(std::move(path)), journal(std::move(log)), samples(std::move(file)) {}
+
+  std::string root;
+  std::string id;
+  Journal journal;
+  AppendFile samples;
+  Sha256 samples_digest;
+  std::set<std::string> blobs;
+  std::set<std::string> blob_directories;
+  std::optional<Error> failure;  // sticky
+  bool finalized = false;
+
+  std::string at(const std::string& name) const { return root + "/" + name; }
+
+  // Every call passes here first, and hands its result through keep() on the way out.
+  Result<void> usable() const {
+    if (failure)
+      return tl::unexpected<Error>(*failure);
+    if (finalized)
+      return fail(ErrorCode::not_persisted, "evidence not persisted: the archive is closed", root);
+    return {};
+  }
+
+  // A payload without a canonical form is the caller's to mend; everything else is final.
+  template <typename T>
+  Result<T> keep(Result<T> result) {
+    if (result || result.error().code == ErrorCode::invalid_argument)
+      return result;
+    failure = not_persisted(result.error());
+    return tl::unexpected<Error>(*failure);
+  }
+
+  Result<void> append_pair(std::string_view lines, const PairAnchor& anchor) {
+    ASSAY_TRY_VOID(samples.append(lines));
+    ASSAY_TRY_VOID(samples.sync());
+    samples_digest.update(lines);
+    return journal.append("pair_end", {{"batch", anchor.batch},
+                                       {"pair", anchor.pair},
+                                       {"last_seq", anchor.last_seq},
+                                       {"samples_bytes", samples.size()},
+                                       {"samples_sha256", samples_digest.snapshot_hex()}});
+  }
+
+  Result<void> write_blob(const std::string& digest, std::string_view bytes) {
+    const std::string directory = at("blobs/sha256/" + digest.substr(0, 2));
+    if (blob_directories.count(directory) == 0) {
+      ASSAY_TRY_VOID(make_directories(directory));
+      blob_directories.insert(directory);
+    }
+    return write_new_file(directory + "/" + digest, bytes);
+  }
+
+  // What the file system gives back must be what was appended, before a verdict is derived from it.
+  Result<void> check_lines() const {
+    ASSAY_TRY(const std::string samples_now, sha256_file(samples.path()));
+    if (samples_now != samples_digest.snapshot_hex())
+      return fail(ErrorCode::io, "the file does not hold what was appended to it", samples.path());
+    ASSAY_TRY(const std::string events_now, sha256_file(at("events.jsonl")));
+    if (events_now != journal.digest())
+      return fail(ErrorCode::io, "the file does not hold what was appended to it",
+                  at("events.jsonl"));
+    return {};
+  }
+
+  Result<void> end_lines(std::string_view terminal_type, Json payload) {
+    ASSAY_TRY_VOID(journal.append(terminal_type, std::move(payload)));
+    ASSAY_TRY_VOID(samples.close());
+    ASSAY_TRY_VOID(journal.close());
+    return check_lines();
+  }
+
+  Result<void> write_closing_files(const std::string& report) {
+    ASSAY_TRY_VOID(write_new_file(at("report.json"), report));
+    ASSAY_TRY(const std::vector<InventoryEntry> entries, take_inventory(root));
+    const auto reported = std::find_if(entries.begin(), entries.end(), [](const auto& entry) {
+      return entry.path == "report.json";
+    });
+    if (reported == entries.end() || reported->sha256 != sha256_hex(report))
+      return fail(ErrorCode::io, "the file does not hold what was written to it",
+                  at("report.json"));
+    const std::string inventory = inventory_text(entries);
+    ASSAY_TRY_VOID(write_new_file(at("inventory.json"), inventory));
+    return write_new_file(at("SHA256SUMS"), checksum_text(entries, sha256_hex(inventory)));
+  }
+
+  // No verdict stays behind when persisting failed; what was measured is left alone.
+  void withdraw_closing_files() const {
+    for (const char* name : {"SHA256SUMS", "inventory.json", "report.json"})
+      ::unlink(at(name).c_str());
+  }
+};
+
+ArchiveWriter::ArchiveWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ArchiveWriter::~ArchiveWriter() = default;
+ArchiveWriter::ArchiveWriter(ArchiveWriter&&) noexcept = default;
+ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&&) noexcept = default;
+
+const std::string& ArchiveWriter::id() const {
+  return state_->id;
+}
+const std::string& ArchiveWriter::path() const {
+  return state_->root;
+}
+
+namespace {
+
+struct GoverningFile {
+  const char* name;
+  std::string bytes;
+};
+
+Result<void> make_root(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  const std::size_t slash = path.find_last_of('/', last);
+  if (last != std::string::npos && slash != std::string::npos && slash > 0)
+    ASSAY_TRY_VOID(make_directories(path.substr(0, slash)));
+  return make_directory(path);
+}
+
+}  // namespace
+
+Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, const ArchiveHeader& header,
+                                            const Json& policy, std::string_view plan_text,
+                                            const Json& host) {
+  ASSAY_CHECK(!plan_text.empty() && plan_text.back() == '\n', "a plan ends in a line feed");
+  ASSAY_TRY(const std::string policy_bytes, try_canonical_json(policy, "policy.json"));
+  ASSAY_TRY(const std::string host_bytes, try_canonical_json(host, "host.json"));
+  const std::vector<GoverningFile> files = {{"policy.json", policy_bytes + "\n"},
+                                            {"plan.json", std::string(plan_text)},
+                                            {"host.json", host_bytes + "\n"}};
+  Json digests = Json::object();
+  for (const GoverningFile& file : files)
+    digests[file.name] = sha256_hex(file.bytes);
+  const std::string id = uuid_v4();
+  const Json head = {{"schema", schema()},
+                     {"kind", header.kind},
+                     {"archive_id", id},
+                     {"created_utc", utc_now()},
+                     {"tool_version", header.tool_version},
+                     {"digests", digests}};
+  ASSAY_TRY(const std::string head_bytes, try_canonical_json(head, "header.json"));
+
+  const auto build = [&]() -> Result<std::unique_ptr<State>> {
+    ASSAY_TRY_VOID(make_root(path));
+    for (const GoverningFile& file : files)
+      ASSAY_TRY_VOID(write_new_file(path + "/" + file.name, file.bytes));
+    ASSAY_TRY_VOID(write_new_file(path + "/header.json", head_bytes + "\n"));
+    ASSAY_TRY(AppendFile samples, AppendFile::create(path + "/samples.jsonl"));
+    ASSAY_TRY(Journal journal, Journal::create(path + "/events.jsonl"));
+    auto state = std::make_unique<State>(path, std::move(journal), std::move(samples));
+    state->id = id;
+    ASSAY_TRY_VOID(
+        state->journal.append(kFirstEvent, {{"schema", schema()},
+                                            {"archive_id", id},
+                                            {"header_sha256", sha256_hex(head_bytes + "\n")},
+                                            {"policy_sha256", digests["policy.json"]},
+                                            {"plan_sha256", digests["plan.json"]},
+                                            {"host_sha256", digests["host.json"]}}));
+    ASSAY_TRY_VOID(state->journal.sync());
+    return state;
+  };
+  Result<std::unique_ptr<State>> state = build();
+  if (state)
+    return ArchiveWriter(std::move(*state));
+  if (state.error().code == ErrorCode::already_exists)
+    return tl::unexpected<Error>(state.error());
+  return tl::unexpected<Error>(not_persisted(state.error()));
+}
+
+Result<void> ArchiveWriter::event(std::string_view type, Json payload) {
+  ASSAY_CHECK(type != kFirstEvent && !is_terminal_event(type),
+              "the first and the terminal event have calls of their own");
+  ASSAY_TRY_VOID(state_->usable());
+  return state_->keep(state_->journal.append(type, std::move(payload)));
+}
+
+Result<void> ArchiveWriter::append_samples(std::string_view lines, const PairAnchor& anchor) {
+  ASSAY_CHECK(!lines.empty() && lines.back() == '\n', "samples are whole lines");
+  ASSAY_TRY_VOID(state_->usable());
+  return state_->keep(state_->append_pair(lines, anchor));
+}
+
+Result<std::string> ArchiveWriter::store_blob(std::string_view bytes) {
+  ASSAY_TRY_VOID(state_->usable());
+  std::string digest = sha256_hex(bytes);
+  if (state_->blobs.count(digest) != 0)
+    return digest;
+  ASSAY_TRY_VOID(state_->keep(state_->write_blob(digest, bytes)));
+  state_->blobs.insert(digest);
+  return digest;
+}
+
+Result<void> ArchiveWriter::add_calibration(const Json& calibration) {
+  ASSAY_TRY_VOID(state_->usable());
+  ASSAY_TRY(const std::string bytes, try_canonical_json(calibration, "calibration.json"));
+  return state_->keep(write_new_file(state_->at("calibration.json"), bytes + "\n"));
+}
+
+Result<void> ArchiveWriter::sync() {
+  ASSAY_TRY_VOID(state_->usable());
+  return state_->keep(state_->journal.sync());
+}
+
+Result<void> ArchiveWriter::finalize(std::string_view terminal_type, Json payload,
+                                     const std::function<Result<Json>()>& derive_report) {
+  ASSAY_CHECK(is_terminal_event(terminal_type), "not a terminal event");
+  ASSAY_TRY_VOID(state_->usable());
+  ASSAY_TRY_VOID(state_->keep(state_->end_lines(terminal_type, std::move(payload))));
+  state_->finalized = true;
+  ASSAY_TRY(const Json report, derive_report());
+  ASSAY_TRY(const std::string bytes, try_canonical_json(report, "report.json"));
+  const Result<void> closed = state_->keep(state_->write_closing_files(bytes + "\n"));
+  if (!closed)
+    state_->withdraw_closing_files();
+  return closed;
+}
+
+}  // namespace assay::evidence

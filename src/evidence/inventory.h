@@ -1,0 +1,35 @@
+// What an archive holds, node by node. Format: docs/reference/archive.md.
+#pragma once
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace assay::evidence {
+
+struct InventoryEntry {
+  std::string path;  // relative to the archive, components separated by '/'
+  bool is_directory = false;
+  mode_t mode = 0;        // permission bits
+  std::int64_t size = 0;  // files only
+  std::string sha256;     // files only
+};
+
+// Every node below `root` but inventory.json, SHA256SUMS and seal.dsse.json, sorted by path bytes.
+// Refuses (invalid_format, naming the node) whatever an archive cannot hold: links of both kinds,
+// FIFOs, sockets, devices, special mode bits, other owners' mounts, leftover temporary files, and
+// names that are not printable UTF-8 or hold a backslash. Never follows a symlink.
+Result<std::vector<InventoryEntry>> take_inventory(const std::string& root);
+
+Json inventory_entry_json(const InventoryEntry& entry);
+// The bytes of inventory.json, with the final LF.
+std::string inventory_text(const std::vector<InventoryEntry>& entries);
+// The bytes of SHA256SUMS: every file entry and inventory.json itself, sorted by path bytes.
+std::string checksum_text(const std::vector<InventoryEntry>& entries,
+                          const std::string& inventory_sha256);
+
+}  // namespace assay::evidence

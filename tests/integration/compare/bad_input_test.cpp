@@ -1,0 +1,170 @@
+// Each of these exits 2 before anything runs, and names the thing, the place and the fix.
+#include "harness.h"
+
+#include <gmock/gmock.h>
+
+namespace assay::testing_compare {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class BadInput : public CompareTest {
+ protected:
+  // Exit 2, all of `said` on stderr, nothing on stdout, nothing run and nothing written.
+  void refuse(std::vector<std::string> args, const std::vector<std::string>& said) {
+    const std::string marker = payload("log " + path("ran") + " x");
+    for (std::string& word : args)
+      if (word == "GOOD")
+        word = marker;
+    args.insert(args.begin(), "compare");
+    const Finished done = assay(args);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(done.out, "");
+    for (const std::string& part : said)
+      EXPECT_THAT(done.err, HasSubstr(part));
+    EXPECT_FALSE(exists("ran")) << "a command was run";
+    EXPECT_FALSE(exists("assay-archives")) << "an archive was made";
+  }
+};
+
+TEST_F(BadInput, one_command_is_told_how_to_give_two) {
+  refuse({"GOOD"}, {"1 command", "'./old --input f' './new --input f'"});
+  refuse({}, {"0 commands"});
+}
+
+TEST_F(BadInput, a_command_that_does_not_exist_is_named) {
+  refuse({"GOOD", "./no-such-program --flag"}, {"candidate", "no-such-program"});
+  refuse({"no-such-program-anywhere", "GOOD"}, {"reference", "no-such-program-anywhere"});
+}
+
+TEST_F(BadInput, a_file_that_is_not_executable_is_named) {
+  write("plain", "text", 0644);
+  refuse({"GOOD", "./plain"}, {"candidate", "./plain"});
+  refuse({"GOOD", path("")}, {"candidate"});
+}
+
+TEST_F(BadInput, bad_quoting_names_the_command_and_the_word) {
+  refuse({"GOOD", "./new 'open"}, {"candidate", "word 2"});
+  refuse({"\"", "GOOD"}, {"reference", "word 1"});
+  refuse({"GOOD", ""}, {"candidate", "empty"});
+  refuse({"GOOD", "   "}, {"candidate", "empty"});
+}
+
+TEST_F(BadInput, hooks_are_checked_like_commands) {
+  refuse({"-s", "./no-setup", "GOOD", "GOOD"}, {"--setup", "no-setup"});
+  refuse({"-p", "./no-prepare", "GOOD", "GOOD"}, {"--prepare", "no-prepare"});
+  refuse({"-C", "./no-conclude", "GOOD", "GOOD"}, {"--conclude", "no-conclude"});
+  refuse({"-c", "./no-cleanup", "GOOD", "GOOD"}, {"--cleanup", "no-cleanup"});
+  refuse({"-S", "./no-shell", "GOOD", "GOOD"}, {"no-shell"});
+}
+
+TEST_F(BadInput, an_existing_archive_path_is_never_overwritten) {
+  write("taken", "precious");
+  refuse({"--archive", "taken", "GOOD", "GOOD"}, {"--archive", "taken", "exists"});
+  EXPECT_EQ(read("taken"), "precious");
+}
+
+TEST_F(BadInput, a_place_where_no_archive_can_be_made_is_refused) {
+  refuse({"--archive", "/proc/assay-archive", "GOOD", "GOOD"}, {"/proc/assay-archive"});
+  write("file", "");
+  refuse({"--archive", "file/archive", "GOOD", "GOOD"}, {"no directory"});
+  refuse({"--store", "file/store", "GOOD", "GOOD"}, {"no directory"});
+}
+
+TEST_F(BadInput, an_unwritable_export_is_found_before_the_first_run) {
+  for (const char* kind :
+       {"json", "csv", "markdown", "asciidoc", "orgmode", "junit", "github", "hyperfine"}) {
+    const std::string flag = std::string("--export-") + kind;
+    refuse({flag, "no/such/dir/x", "GOOD", "GOOD"}, {flag, "no/such/dir/x"});
+  }
+  refuse({"--export-json", path(""), "GOOD", "GOOD"}, {"--export-json"});
+}
+
+TEST_F(BadInput, numbers_that_are_none_or_out_of_range_are_refused) {
+  for (const char* flag : {"--pairs", "--batches", "-r", "--samples", "--runs"})
+    for (const char* bad : {"0", "-1", "nan", "1.5", "", "99999999999999999999", "1x", "1e3"})
+      refuse({flag, bad, "GOOD", "GOOD"}, {flag[1] == '-' ? flag : ""});
+  for (const char* bad : {"-1", "nan", "99999999999999999999"})
+    refuse({"-w", bad, "GOOD", "GOOD"}, {});
+  for (const char* bad : {"-1", "9007199254740992", "inf", "x"})
+    refuse({"--seed", bad, "GOOD", "GOOD"}, {"--seed"});
+  for (const char* bad : {"nan", "inf", "-1", "", "1e999", "five"}) {
+    refuse({"--fail-if-slower", bad, "GOOD", "GOOD"}, {"--fail-if-slower"});
+    refuse({"--fail-if-bigger-rss", bad, "GOOD", "GOOD"}, {"--fail-if-bigger-rss"});
+    refuse({"--fail-if-cpu-slower", bad, "GOOD", "GOOD"}, {"--fail-if-cpu-slower"});
+    refuse({"--timeout", bad, "GOOD", "GOOD"}, {"--timeout"});
+    refuse({"--resolve", bad, "GOOD", "GOOD"}, {"--resolve"});
+  }
+  refuse({"--timeout", "0", "GOOD", "GOOD"}, {"--timeout"});
+  refuse({"--max-output", "0", "GOOD", "GOOD"}, {"--max-output"});
+  refuse({"-i=300", "GOOD", "GOOD"}, {"--ignore-failure"});
+  refuse({"-i=x", "GOOD", "GOOD"}, {"--ignore-failure"});
+}
+
+TEST_F(BadInput, an_oracle_must_exist_and_fit_the_output_bound) {
+  refuse({"--oracle", "missing.txt", "GOOD", "GOOD"}, {"--oracle", "missing.txt"});
+  write("big.txt", std::string(2000, 'x'));
+  refuse({"--oracle", "big.txt", "--max-output", "1000", "GOOD", "GOOD"},
+         {"big.txt", "2000 bytes", "--max-output"});
+  refuse({"--oracle", "big.txt", "--oracle-cmd", "true", "GOOD", "GOOD"}, {"--oracle-cmd"});
+  refuse({"--oracle", "big.txt", "--output", "null", "GOOD", "GOOD"}, {"--output"});
+}
+
+TEST_F(BadInput, an_oracle_command_that_fails_is_no_oracle) {
+  refuse({"--oracle-cmd", payload("exit 4"), "GOOD", "GOOD"}, {"--oracle-cmd", "exit code 4"});
+  refuse({"--oracle-cmd", payload("print 5000"), "--max-output", "1000", "GOOD", "GOOD"},
+         {"--oracle-cmd", "--max-output"});
+}
+
+TEST_F(BadInput, an_input_file_must_be_readable) {
+  refuse({"--input", "missing.txt", "GOOD", "GOOD"}, {"--input", "missing.txt"});
+  refuse({"--input", path(""), "GOOD", "GOOD"}, {"--input"});
+}
+
+TEST_F(BadInput, parameters_are_checked) {
+  refuse({"-L", "n", "1,2", "GOOD", payload("exit {m}")}, {"candidate", "{m}", "known: n"});
+  refuse({"-L", "2n", "1,2", "GOOD", "GOOD"}, {"2n"});
+  refuse({"-L", "n", "1,1", "GOOD", "GOOD"}, {"parameter n", "twice"});
+  refuse({"-L", "n", "1", "-L", "n", "2", "GOOD", "GOOD"}, {"parameter n", "twice"});
+  refuse({"-P", "n", "1", "nan", "GOOD", "GOOD"}, {"--parameter-scan"});
+  refuse({"-P", "n", "5", "1", "GOOD", "GOOD"}, {"--parameter-scan"});
+  refuse({"-P", "n", "1", "5", "-D", "0", "GOOD", "GOOD"}, {"--parameter-step-size"});
+  refuse({"-D", "1", "GOOD", "GOOD"}, {"--parameter-step-size", "--parameter-scan"});
+}
+
+TEST_F(BadInput, flags_that_contradict_each_other_are_refused) {
+  refuse({"-m", "10", "GOOD", "GOOD"}, {"--min-runs", "--adaptive"});
+  refuse({"-M", "10", "GOOD", "GOOD"}, {"--max-runs", "--adaptive"});
+  refuse({"--adaptive", "-r", "60", "GOOD", "GOOD"}, {"--runs", "--adaptive"});
+  refuse({"--adaptive", "--batches", "10", "GOOD", "GOOD"}, {"--batches", "20"});
+  refuse({"--no-archive", "--archive", "x", "GOOD", "GOOD"}, {"--no-archive"});
+  refuse({"-N", "-S", "sh", "GOOD", "GOOD"}, {"-N"});
+  refuse({"--json", "--export-csv", "-", "GOOD", "GOOD"}, {"--export-csv"});
+  refuse({"-n", "a", "-n", "b", "-n", "c", "GOOD", "GOOD"}, {"--command-name"});
+  refuse({"-p", "true", "-p", "true", "GOOD", "GOOD", "GOOD"}, {"--prepare"});
+}
+
+TEST_F(BadInput, unknown_flags_and_words_are_refused_with_the_flag_to_try) {
+  refuse({"--fail-if-slowr", "5", "GOOD", "GOOD"}, {"--fail-if-slowr", "--fail-if-slower"});
+  refuse({"--style", "fancy", "GOOD", "GOOD"}, {"fancy"});
+  refuse({"-u", "fortnight", "GOOD", "GOOD"}, {"fortnight", "millisecond"});
+  refuse({"--sort", "size", "GOOD", "GOOD"}, {"--sort"});
+  refuse({"--cpu", "4095", "GOOD", "GOOD"}, {"--cpu", "4095"});
+  refuse({"--cpu", "x", "GOOD", "GOOD"}, {"--cpu"});
+}
+
+TEST_F(BadInput, a_dry_run_checks_the_same_and_runs_nothing) {
+  refuse({"--dry-run", "GOOD", "./no-such-program"}, {"candidate"});
+  const Finished done =
+      assay({"compare", "--dry-run", "--seed", "7", payload("log " + path("ran") + " x"), "true"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("seed 7"), HasSubstr("10 batches x 6 pairs"),
+                              HasSubstr("nothing was run")));
+  EXPECT_FALSE(exists("ran"));
+  EXPECT_FALSE(exists("assay-archives"));
+}
+
+}  // namespace
+}  // namespace assay::testing_compare

@@ -1,0 +1,119 @@
+// Whatever ends a campaign early: every finished pair is kept and nothing is left running.
+#include "harness.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <signal.h>
+#include <unistd.h>
+
+namespace assay::testing_compare {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Interruption : public CompareTest {
+ protected:
+  // Starts a long campaign and waits until `runs` runs have begun.
+  Running begin(std::size_t runs, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> args = {"compare", "--archive", "archive", "--batches",
+                                     "10",      "--pairs",   "60"};
+    args.insert(args.end(), more.begin(), more.end());
+    const std::string command = "sh -c 'printf x >> " + path("begun") + "; exec " +
+                                payload("sleep 30") + " " + token_ + "'";
+    args.insert(args.end(), {command, command});
+    Running running = start(args);
+    EXPECT_TRUE(eventually([&] { return read("begun").size() >= runs; }));
+    return running;
+  }
+  std::size_t samples_on_disk() const {
+    const std::string text = read("archive/samples.jsonl");
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+  std::string token_ = "interruption-token-" + std::to_string(::getpid());
+};
+
+TEST_F(Interruption, issue_11_sigint_leaves_a_complete_archive_with_every_finished_pair) {
+  // payload refuses the extra word, so that runs are short and fail: -i makes them measurements.
+  Running running = begin(21, {"-i"});
+  ::kill(running.pid(), SIGINT);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 130) << done.err;
+  const std::size_t kept = samples_on_disk();
+  EXPECT_GE(kept, 20U) << "ten pairs had ended before the 21st run began";
+  EXPECT_EQ(kept % 2, 0U);
+  const Json made = report();
+  EXPECT_EQ(made.at("status"), "interrupted");
+  EXPECT_EQ(made.at("scope").at("runs_recorded"), kept);
+  const Json end = lines("events.jsonl").back();
+  EXPECT_EQ(end.at("type"), "interrupted");
+  EXPECT_EQ(end.at("reason"), "sigint");
+  EXPECT_EQ(processes_with(token_), 0);
+  const std::string command = "cd " + path("archive") + " && sha256sum -c --quiet SHA256SUMS";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+TEST_F(Interruption, sigterm_exits_143_and_ends_a_run_that_sleeps) {
+  Running running = start({"compare", "--archive", "archive", "-w", "0", "sleep 600", "sleep 600"});
+  ASSERT_TRUE(eventually(
+      [&] { return read("archive/events.jsonl").find("pair_started") != std::string::npos; }));
+  ::kill(running.pid(), SIGTERM);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 143) << done.err;
+  EXPECT_EQ(report().at("status"), "interrupted");
+  EXPECT_EQ(samples_on_disk(), 0U);
+  EXPECT_EQ(lines("events.jsonl").back().at("reason"), "sigterm");
+}
+
+TEST_F(Interruption, an_interrupted_campaign_never_passes_its_gate) {
+  Running running = begin(41, {"-i", "--fail-if-slower", "10000"});
+  ::kill(running.pid(), SIGINT);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 130);
+  EXPECT_NE(report().at("overall").at("status"), "PASS");
+}
+
+TEST_F(Interruption, cleanup_runs_after_an_interruption) {
+  Running running = start({"compare", "--archive", "archive", "-c",
+                           payload("log " + path("log") + " cleanup"), "sleep 600", "sleep 600"});
+  ASSERT_TRUE(eventually(
+      [&] { return read("archive/events.jsonl").find("pair_started") != std::string::npos; }));
+  ::kill(running.pid(), SIGINT);
+  EXPECT_EQ(running.wait().exit_code, 130);
+  EXPECT_THAT(read("log"), HasSubstr("cleanup reference"));
+  EXPECT_THAT(read("log"), HasSubstr("cleanup candidate"));
+}
+
+TEST_F(Interruption, sigkill_loses_at_most_the_unfinished_pair_and_leaves_nothing_running) {
+  Running running = begin(21, {"-i"});
+  ::kill(running.pid(), SIGKILL);
+  EXPECT_EQ(running.wait().exit_code, 128 + SIGKILL);
+  EXPECT_GE(samples_on_disk(), 20U);
+  EXPECT_TRUE(eventually([&] { return processes_with(token_) == 0; }));
+  EXPECT_FALSE(exists("archive/report.json")) << "nobody closed it";
+}
+
+TEST_F(Interruption, a_lost_launcher_interrupts_the_campaign_with_its_reason) {
+  Running running = start({"compare", "--archive", "archive", "-w", "0", "sleep 600", "sleep 600"});
+  ASSERT_TRUE(eventually([&] {
+    return read("archive/events.jsonl").find("pair_started") != std::string::npos &&
+           processes_with("assay-launch") > 0;
+  }));
+  // The guard first, then the worker below it.
+  for (const pid_t guard : children_of(running.pid())) {
+    const std::vector<pid_t> workers = children_of(guard);
+    ::kill(guard, SIGKILL);
+    for (const pid_t worker : workers)
+      ::kill(worker, SIGKILL);
+  }
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 2) << done.err;
+  EXPECT_EQ(report().at("status"), "interrupted");
+  EXPECT_EQ(lines("events.jsonl").back().at("reason"), "launcher_lost");
+  EXPECT_THAT(done.err, HasSubstr("launcher"));
+}
+
+}  // namespace
+}  // namespace assay::testing_compare

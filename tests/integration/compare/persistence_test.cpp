@@ -1,0 +1,94 @@
+// When the disk refuses: the campaign stops, says that its evidence was not kept, and never passes.
+#include "harness.h"
+
+#include <gmock/gmock.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay::testing_compare {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Persistence : public CompareTest {
+ protected:
+  void expect_stopped(const Finished& done) {
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("evidence not persisted"));
+    EXPECT_THAT(done.out, Not(HasSubstr("PASS")));
+  }
+};
+
+TEST_F(Persistence, a_file_that_may_not_grow_stops_the_campaign) {
+  // 64 KiB hold the plan and some 60 pairs, not all 600.
+  before_exec_ = [] {
+    const rlimit limit{64 << 10, 64 << 10};
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  const Finished done = compare({"--batches", "10", "--pairs", "60", "-w", "0", "--fail-if-slower",
+                                 "10000", payload("exit 0"), payload("exit 0")});
+  expect_stopped(done);
+  EXPECT_TRUE(exists("archive/samples.jsonl"));
+  EXPECT_GT(read("archive/samples.jsonl").size(), 1000U) << "what was kept stays";
+  EXPECT_FALSE(exists("archive/report.json"));
+}
+
+TEST_F(Persistence, a_disk_that_fills_up_in_the_middle_stops_the_campaign) {
+  ::mkdir(path("small").c_str(), 0755);
+  const std::string mount_point = path("small");
+  before_exec_ = [mount_point] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", mount_point.c_str(), "tmpfs", 0, "size=256k") != 0)
+      ::_exit(77);
+  };
+  const Finished done =
+      assay({"compare", "--archive", "small/archive", "--batches", "10", "--pairs", "60", "-w", "0",
+             "--fail-if-slower", "10000", payload("exit 0"), payload("exit 0")});
+  if (done.exit_code == 77)
+    GTEST_SKIP() << "needs the right to mount a small file system";
+  expect_stopped(done);
+}
+
+TEST_F(Persistence, a_read_only_directory_is_refused_before_the_first_run) {
+  ::mkdir(path("locked").c_str(), 0755);
+  const std::string mount_point = path("locked");
+  before_exec_ = [mount_point] {
+    if (::geteuid() != 0) {
+      ::chmod(mount_point.c_str(), 0555);
+      return;
+    }
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", mount_point.c_str(), "tmpfs", MS_RDONLY, nullptr) != 0)
+      ::_exit(77);
+  };
+  const std::string log = payload("log " + path("ran") + " x");
+  const Finished done = assay({"compare", "--archive", "locked/archive", log, log});
+  if (done.exit_code == 77)
+    GTEST_SKIP() << "needs the right to mount a read-only file system";
+  EXPECT_EQ(done.exit_code, 2) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("locked"));
+  EXPECT_FALSE(exists("ran"));
+}
+
+TEST_F(Persistence, stdout_that_cannot_be_written_is_an_error_and_the_archive_is_kept) {
+  before_exec_ = [] {
+    const int full = ::open("/dev/full", O_WRONLY);
+    ::dup2(full, 1);
+  };
+  const Finished done = compare({"--batches", "1", "--pairs", "1", "true", "true"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_TRUE(exists("archive/SHA256SUMS"));
+}
+
+}  // namespace
+}  // namespace assay::testing_compare

@@ -1,0 +1,118 @@
+#include "fixtures.h"
+
+#include "assay/report/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/table.h"
+#include "report/view.h"
+
+namespace assay::report::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Terminal, no_line_is_wider_than_the_terminal) {
+  for (const std::string& name : kFixtures)
+    for (const int columns : {40, 60, 80, 100, 133, 200})
+      for (const bool unicode : {true, false})
+        EXPECT_EQ(too_wide_line(terminal(fixture(name), {.unicode = unicode, .columns = columns}),
+                                static_cast<std::size_t>(columns)),
+                  "")
+            << name << " " << columns;
+}
+
+TEST(Terminal, plain_ascii_has_no_byte_beyond_ascii) {
+  for (const std::string& name : kFixtures)
+    for (const char c : terminal(fixture(name), {.unicode = false}))
+      ASSERT_LT(static_cast<unsigned char>(c), 0x80) << name;
+}
+
+TEST(Terminal, without_colour_there_is_no_escape) {
+  EXPECT_THAT(terminal(fixture("fail"), {}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(terminal(fixture("fail"), {.color = true}), HasSubstr("\x1b[1;31mFAIL"));
+}
+
+TEST(Terminal, the_time_unit_follows_the_size_unless_one_is_named) {
+  const Json report = fixture("no-gate");
+  EXPECT_THAT(terminal(report, {}), HasSubstr("251.3 ms"));
+  EXPECT_THAT(terminal(report, {.time_unit = "second"}), HasSubstr("0.251 s"));
+  EXPECT_THAT(terminal(report, {.time_unit = "microsecond"}), HasSubstr("251300 us"));
+  EXPECT_EQ(time_text(999, time_unit("", 999)), "999 ns");
+  EXPECT_EQ(time_text(1e3, time_unit("", 1e3)), "1.000 us");
+  EXPECT_EQ(time_text(999e6, time_unit("", 999e6)), "999.0 ms");
+  EXPECT_EQ(time_text(1e9, time_unit("", 1e9)), "1.000 s");
+}
+
+TEST(Terminal, mean_time_order_sorts_by_the_candidates_mean) {
+  const Json report = fixture("many");
+  const std::string given = terminal(report, {.sort = "command"});
+  EXPECT_LT(given.find("{N=10}"), given.find("{N=10000}"));
+  Json swapped = report;
+  swapped["cases"][0]["candidate"]["mean_ns"] = 1e12;
+  const std::string sorted = terminal(swapped, {.sort = "mean-time"});
+  EXPECT_GT(sorted.find("{N=10}"), sorted.find("{N=10000}"));
+}
+
+TEST(Terminal, an_interrupted_campaign_says_what_is_kept) {
+  const std::string text = terminal(fixture("interrupted"), {.columns = 300});
+  EXPECT_THAT(text, HasSubstr("INTERRUPTED, INCOMPLETE"));
+  EXPECT_THAT(text, HasSubstr("45 of 140 planned runs are recorded and kept"));
+  EXPECT_THAT(text, HasSubstr("Observed subset"));
+}
+
+TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
+  const std::string text = terminal(fixture("failed"), {.columns = 300});
+  EXPECT_THAT(text, HasSubstr("FAILED"));
+  EXPECT_THAT(text, HasSubstr("run 7 (batch 0, pair 2, measurement, candidate of candidate): "
+                              "failed, exit code 3"));
+  EXPECT_THAT(text, HasSubstr("timeout, signal 9"));
+}
+
+TEST(Terminal, the_signal_that_ended_the_campaign_is_named) {
+  Json report = fixture("interrupted");
+  report["ending"] = {{"type", "interrupted"}, {"reason", "sigint"}};
+  EXPECT_THAT(terminal(report, {.columns = 300}), HasSubstr("because: sigint, interrupted"));
+}
+
+TEST(Terminal, diagnostics_carry_their_figures) {
+  EXPECT_THAT(terminal(fixture("fail"), {.columns = 400}), HasSubstr("Seen: candidate 1.4."));
+}
+
+TEST(Terminal, limits_stand_under_what_is_not_proved) {
+  const std::string text = terminal(fixture("no-gate"), {});
+  EXPECT_GT(text.find("other_workload_not_excluded:"), text.find("What this does not prove"));
+}
+
+TEST(IntervalBar, marks_estimate_interval_one_and_cap_at_their_places) {
+  const Axis axis{0.905, 1.105, true};
+  EXPECT_EQ(bar_text({1.04, 1.02, 1.06, 1.08}, axis, false), "[         | ==o== ^  ]");
+  EXPECT_EQ(bar_text({1.04, 1.02, 1.06, 1.08}, axis, true), "[         │ ──●── ▲  ]");
+}
+
+TEST(IntervalBar, is_always_22_cells_wide_and_says_when_there_is_nothing) {
+  const Axis axis{0.9, 1.1, true};
+  for (const Bar& bar : {Bar{}, Bar{1.0, {}, {}, {}}, Bar{2.0, 0.1, 9.0, -4.0}, Bar{{}, 1, 1, 1}})
+    EXPECT_EQ(display_width(bar_text(bar, axis, true)), 22U);
+  EXPECT_THAT(bar_text({}, axis, false), HasSubstr("n/a"));
+}
+
+TEST(IntervalBar, the_axis_covers_every_figure_and_the_ratio_one) {
+  const Axis axis = axis_for({{1.2, 1.1, 1.3, 1.05}, {0.8, 0.7, 0.9, {}}});
+  EXPECT_TRUE(axis.valid);
+  EXPECT_LT(axis.low, 0.7);
+  EXPECT_GT(axis.high, 1.3);
+  EXPECT_FALSE(axis_for({}).valid);
+  EXPECT_FALSE(axis_for({{1e308, -1e308, 1e308, {}}}).valid);
+  EXPECT_LT(axis_for({{1.2, 1.1, 1.3, {}}}).low, 1.0);
+}
+
+TEST(Wrapping, splits_words_that_are_longer_than_a_line_and_indents_the_rest) {
+  EXPECT_EQ(wrap("aa bb cccccccccccccc", {"> ", 2, 2, 12}), "> aa bb\n  cccccccccc\n  cccc\n");
+  EXPECT_EQ(wrap("", {"x", 1, 2, 12}), "x\n");
+}
+
+}  // namespace
+}  // namespace assay::report::test

@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+
+namespace assay::verdict {
+namespace {
+
+void scale(Sample& s, double factor) {
+  s.elapsed_ns = static_cast<std::int64_t>(static_cast<double>(*s.elapsed_ns) * factor);
+}
+
+// The value of a fired diagnostic, or null.
+Json fired(const Json& report, const std::string& code) {
+  for (const Json& d : report.at("diagnostics"))
+    if (d.at("code") == code)
+      return d;
+  return nullptr;
+}
+
+TEST(Diagnostics, a_quiet_campaign_fires_nothing) {
+  const Json report = derive(make_inputs());
+  EXPECT_EQ(report.at("diagnostics"), Json::array());
+  EXPECT_EQ(report.at("cases").at(0).at("outputs_equal"), true);
+}
+
+TEST(Diagnostics, a_penalty_of_the_first_run_is_reported_and_cancels) {
+  CompareInputs in = make_inputs();
+  edit(in, [](const Sample& s) { return s.position == 0; }, [](Sample& s) { scale(s, 1.05); });
+  const Json report = derive(in);
+  ASSERT_FALSE(fired(report, "order_effect").is_null());
+  const Json& effect = report.at("cases").at(0).at("diagnostics").at("order_effect");
+  EXPECT_NEAR(effect.at("effect_percent").get<double>(), -4.76, 0.5);
+  EXPECT_EQ(effect.at("candidate_first"), 30);
+  EXPECT_EQ(effect.at("reference_first"), 30);
+  EXPECT_NEAR(report.at("verdicts").at("wall").at("estimate").get<double>(), 1, 0.01);
+  EXPECT_EQ(report.at("verdicts").at("wall").at("finding"), "no_difference");
+}
+
+TEST(Diagnostics, a_ratio_that_moves_with_time_is_trend_and_drift) {
+  CompareInputs in = make_inputs();
+  edit(in, is_candidate,
+       [](Sample& s) { scale(s, 1 + 0.02 * static_cast<double>(s.batch)); });
+  const Json report = derive(in);
+  EXPECT_FALSE(fired(report, "trend").is_null());
+  EXPECT_FALSE(fired(report, "ratio_drift").is_null());
+  EXPECT_NEAR(report.at("cases").at(0).at("diagnostics").at("trend_percent_per_batch").get<double>(),
+              1.85, 0.4);
+}
+
+TEST(Diagnostics, outliers_are_counted_on_both_ends_and_never_removed) {
+  CompareInputs in = make_inputs();
+  edit(in, [](const Sample& s) { return measured(s) && s.pair == 0; },
+       [](Sample& s) { scale(s, s.batch % 2 == 0 ? 3 : 0.2); });
+  const Json report = derive(in);
+  const Json& outliers = report.at("cases").at(0).at("diagnostics").at("outliers");
+  EXPECT_EQ(outliers.at("high"), 10);
+  EXPECT_EQ(outliers.at("low"), 10);
+  EXPECT_FALSE(fired(report, "outliers").is_null());
+  EXPECT_EQ(report.at("cases").at(0).at("pairs_complete"), 60);
+}
+
+TEST(Diagnostics, constant_figures_have_no_outliers_and_no_division_by_zero) {
+  const Json report = derive(make_inputs({.noise = 0}));
+  EXPECT_EQ(report.at("cases").at(0).at("diagnostics").at("outliers"),
+            (Json{{"high", 0}, {"low", 0}}));
+  EXPECT_TRUE(has(report.at("verdicts").at("wall").at("reasons"), "zero_spread"));
+  EXPECT_EQ(report.at("verdicts").at("wall").at("finding"), "no_difference");
+}
+
+TEST(Diagnostics, short_runs_are_flagged_below_200_ms) {
+  const Json flagged = derive(make_inputs({.base_ns = 150e6}));
+  ASSERT_FALSE(fired(flagged, "short_run").is_null());
+  EXPECT_TRUE(has(flagged.at("reason_codes"), "short_run"));
+  EXPECT_TRUE(fired(derive(make_inputs({.base_ns = 250e6})), "short_run").is_null());
+}
+
+TEST(Diagnostics, the_gap_before_a_run_is_reported_per_side) {
+  const Json even = derive(make_inputs());
+  EXPECT_EQ(even.at("cases").at(0).at("diagnostics").at("gap_ns"),
+            (Json{{"reference", 2e6}, {"candidate", 2e6}}));
+  EXPECT_TRUE(fired(even, "gaps_differ").is_null());
+  CompareInputs in = make_inputs();
+  std::int64_t shift = 0;
+  for (Sample& s : in.samples) {  // a slow --prepare before every candidate run
+    shift += is_candidate(s) ? 50'000'000 : 0;
+    *s.start_monotonic_ns += shift;
+  }
+  const Json report = derive(in);
+  ASSERT_FALSE(fired(report, "gaps_differ").is_null());
+  EXPECT_EQ(fired(report, "gaps_differ").at("value"), 50e6);
+}
+
+TEST(Diagnostics, an_unknown_start_gives_no_gap) {
+  CompareInputs in = make_inputs();
+  for (Sample& s : in.samples)
+    s.start_monotonic_ns = std::nullopt;
+  EXPECT_TRUE(derive(in).at("cases").at(0).at("diagnostics").at("gap_ns").at("reference").is_null());
+}
+
+TEST(Diagnostics, blocks_order_and_unbalanced_sides_are_named) {
+  const Json report = derive(make_inputs({.blocks_order = true}));
+  EXPECT_FALSE(fired(report, "blocks_order").is_null());
+  EXPECT_EQ(fired(report, "order_unbalanced").at("value"), -60);
+}
+
+TEST(Diagnostics, leftover_children_steal_and_rejections_are_counted) {
+  CompareInputs in = make_inputs();
+  edit(in, [](const Sample& s) { return measured(s) && s.batch == 1 && s.pair == 0; },
+       [](Sample& s) { s.descendants_left = 2, s.steal_share = 0.3; });
+  edit(in, [](const Sample& s) { return measured(s) && s.batch == 5 && s.pair == 0; },
+       [](Sample& s) { s.status = "timeout"; });
+  const Json report = derive(in);
+  EXPECT_EQ(fired(report, "descendants_left").at("value"), 2);
+  EXPECT_EQ(fired(report, "host_steal").at("value"), 0.3);
+  EXPECT_EQ(fired(report, "pairs_rejected").at("value"), 1);
+  EXPECT_EQ(report.at("cases").at(0).at("reference").at("descendants_left_runs"), 1);
+}
+
+TEST(Diagnostics, methods_that_disagree_about_the_cap_are_named) {
+  // Three batches far apart: the percentile bootstrap is too narrow, the t interval is not.
+  CompareInputs in = make_inputs({.batches = 3, .pairs = 20, .noise = 0.001, .draws = 200});
+  edit(in, is_candidate, [](Sample& s) { scale(s, 1.01 + 0.01 * static_cast<double>(s.batch)); });
+  const Json report = derive(in);
+  EXPECT_EQ(report.at("cases").at(0).at("methods_disagree"), true)
+      << report.at("cases").at(0).dump();
+  EXPECT_TRUE(has(report.at("reason_codes"), "methods_disagree"));
+}
+
+}  // namespace
+}  // namespace assay::verdict
