@@ -58,7 +58,8 @@ Result<void> AppendFile::append(std::string_view bytes) {
   } while (n < 0 && errno == EINTR);
   if (n == static_cast<ssize_t>(bytes.size())) {
     size_ += n;
-    return {};
+    // At once, not only before a sync: a line that was never stored must not get a successor.
+    return check_or_break();
   }
   const int err = n < 0 ? errno : ENOSPC;
   // A torn line must not stay: the next record would fuse with it. A failed write may have stored
@@ -68,14 +69,16 @@ Result<void> AppendFile::append(std::string_view bytes) {
   return write_failure("cannot append", err, path_);
 }
 
+Result<void> AppendFile::check_or_break() {
+  const Result<void> size = check_size(fd_.get(), size_, path_);
+  broken_ = broken_ || !size;
+  return size;
+}
+
 Result<void> AppendFile::sync() {
   if (broken_ || !fd_.valid())
     return unusable(path_);
-  const Result<void> size = check_size(fd_.get(), size_, path_);
-  if (!size) {
-    broken_ = true;
-    return size;
-  }
+  ASSAY_TRY_VOID(check_or_break());
   if (::fdatasync(fd_.get()) != 0) {
     broken_ = true;
     return write_failure("cannot sync", errno, path_);

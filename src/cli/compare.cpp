@@ -290,8 +290,9 @@ Result<void> print_result(const Flags& f, const Style& style,
   }
   const bool machine = f.json || std::any_of(f.exports.begin(), f.exports.end(),
                                              [](const Export& e) { return e.path == "-"; });
-  const std::string place =
-      result.archive_path.empty() ? "" : "archive: " + printable(result.archive_path) + "\n";
+  const std::string place = result.archive_path.empty()
+                                ? ""
+                                : fmt::format("archive: {}\n", printable(result.archive_path));
   if (f.json) {
     ASSAY_TRY_VOID(write_stdout(result.report_bytes));
   }
@@ -327,7 +328,7 @@ int measure(Flags& f, const Style& style) {
     return report_error(result.error());
   const auto printed = print_result(f, style, *result);
   if (!result->first_failure.empty())
-    write_stderr("assay: " + result->first_failure + "\n");
+    write_stderr(fmt::format("assay: {}\n", result->first_failure));
   if (!printed)
     return report_error(printed.error());
   if (result->stop_signal != 0)
@@ -350,7 +351,7 @@ int compare_main(const std::vector<std::string>& args) {
     return report_error(set.error());
   flags.run.notice = [&style](const std::string& text) {
     if (!style->silent)
-      write_stderr("assay: note: " + text + "\n");
+      write_stderr(fmt::format("assay: note: {}\n", text));
   };
   if (!flags.dry_run)
     return measure(flags, *style);

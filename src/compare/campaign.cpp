@@ -140,8 +140,7 @@ Result<void> Campaign::run_unit(const Unit& unit) {
     finished.push_back({&plan_.runs[at], *std::move(result), {}});
   }
   ASSAY_TRY_VOID(record(finished));
-  judge(finished);
-  return {};
+  return judge(finished);
 }
 
 std::optional<process::RunResult> Campaign::run_one(const verdict::PlannedRun& planned) {
@@ -196,12 +195,13 @@ Result<void> Campaign::record(std::vector<Finished>& finished) {
 }
 
 // Runs only after record(): the evidence is on disk whatever is found here.
-void Campaign::judge(const std::vector<Finished>& finished) {
+Result<void> Campaign::judge(const std::vector<Finished>& finished) {
   for (const Finished& run : finished) {
     const auto& expectation = expectations_[static_cast<std::size_t>(run.planned->case_index)];
     const std::string_view why = verdict::rejection(run.sample, expectation);
     if (why.empty())
       continue;
+    ASSAY_TRY_VOID(sink_.event("run_rejected", {{"run", run.planned->seq}, {"why", why}}));
     if (end_.first_failure.empty())
       end_.first_failure =
           failure_text({case_of(*run.planned), plan_, *run.planned, run.sample, run.result, why});
@@ -211,6 +211,7 @@ void Campaign::judge(const std::vector<Finished>& finished) {
       end_.ending.reason = "run_failed";
     }
   }
+  return {};
 }
 
 bool Campaign::run_hook(const Argv& argv, const char* flag, const PreparedCase& one,
@@ -234,11 +235,11 @@ bool Campaign::run_hook(const Argv& argv, const char* flag, const PreparedCase& 
   end_.ending.type = "failed";
   end_.ending.reason = "hook_failed";
   const std::string excerpt = stderr_excerpt(result->err.bytes);
-  end_.first_failure =
-      fmt::format("{} '{}' (for the {} of case '{}', batch {}) failed: {}{}", flag,
-                  printable(join_command(argv), 120), verdict::side_name(side), one.name,
-                  batch_ + 1, ending_text(*result),
-                  excerpt.empty() ? "\n  (stderr is empty)" : "\n  its stderr:" + excerpt);
+  end_.first_failure = fmt::format("{} '{}' (for the {} of case '{}', batch {}) failed: {}{}", flag,
+                                   printable(join_command(argv), 120), verdict::side_name(side),
+                                   one.name, batch_ + 1, ending_text(*result),
+                                   excerpt.empty() ? std::string("\n  (stderr is empty)")
+                                                   : fmt::format("\n  its stderr:{}", excerpt));
   return false;
 }
 
@@ -249,7 +250,7 @@ bool Campaign::stopped_by(const Error& error) {
   end_.stop_signal = error.code == ErrorCode::interrupted ? process::stop_signal() : 0;
   end_.ending.reason = end_.stop_signal != 0 ? signal_reason(end_.stop_signal) : "launcher_lost";
   if (end_.stop_signal == 0)
-    end_.first_failure = "the campaign was interrupted: " + error.message();
+    end_.first_failure = fmt::format("the campaign was interrupted: {}", error.message());
   return true;
 }
 

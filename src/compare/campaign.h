@@ -53,7 +53,7 @@ class Campaign {
   Result<void> leave_batch(std::int64_t batch);
   Result<void> run_unit(const Unit& unit);
   Result<void> record(std::vector<Finished>& finished);
-  void judge(const std::vector<Finished>& finished);
+  Result<void> judge(const std::vector<Finished>& finished);
 
   // False when the campaign must stop; the ending says why.
   bool run_hook(const Argv& argv, const char* flag, const PreparedCase& one, verdict::Side side);

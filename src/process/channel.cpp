@@ -72,7 +72,8 @@ Result<void> Channel::send(MessageType type, std::string_view payload,
     if (put < 0 && errno == EINTR)
       continue;
     if (put < 0)
-      return tl::unexpected(system_error(ErrorCode::launcher, "cannot reach assay-launch", errno));
+      return tl::unexpected(
+          system_error(ErrorCode::launcher, "cannot reach assay-launch", errno, peer_));
     sent += static_cast<std::size_t>(put);
   }
   return {};

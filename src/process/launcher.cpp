@@ -25,7 +25,7 @@
 namespace assay::process {
 namespace {
 
-constexpr int kAnswerLimitMs = 10000;
+constexpr int kAnswerLimitMs = 30000;
 constexpr int kGuardLimitMs = 12000;  // longer than the guard needs at worst
 constexpr int kTreeLimitMs = 5000;
 
@@ -124,7 +124,7 @@ Error Launcher::State::lose(const Error& cause) {
     const Fd control(open((cgroup + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
     [[maybe_unused]] const ssize_t written = control.valid() ? write(control.get(), "1", 1) : 0;
   }
-  const int left = kill_descendants(Roots::other_sessions, kTreeLimitMs);
+  const int left = end_descendants(Roots::other_sessions, kTreeLimitMs).left;
   if (!cgroup.empty())
     rmdir(cgroup.c_str());
   std::string what = "launcher_lost: assay-launch (process " + std::to_string(worker) +

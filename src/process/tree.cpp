@@ -17,7 +17,8 @@ namespace {
 
 // Untouched pages of these arrays cost nothing; a bigger tree is ended in several passes.
 constexpr int kMaxTree = 32768;
-constexpr int kStopPasses = 4;
+constexpr int kQuietPauses = 5;  // of 200 us
+constexpr int kMaxPauses = 25;
 pid_t g_tree[kMaxTree];
 pid_t g_parent[kMaxTree];  // only where the kernel has no "children" files
 int g_count = 0;
@@ -222,38 +223,42 @@ void collect(Roots roots, int signal_number) {
   }
 }
 
-void stop_until_stable(Roots roots) {
-  int before = -1;
-  for (int pass = 0; pass < kStopPasses; ++pass) {
-    collect(roots, SIGSTOP);
-    if (g_count == before)
-      return;
-    before = g_count;
-  }
-}
+enum class Reaped { nothing, some, all };
 
-// Reaps what has ended. True when no child is left: orphans come to a subreaper at the instant
-// their parent dies, so no child means no descendant.
-bool reap(Roots roots) {
+// Reaps what has ended. `all`: no child is left; orphans come to a subreaper at the instant their
+// parent dies, so no child means no descendant.
+Reaped reap(Roots roots) {
+  bool some = false;
   if (roots == Roots::all_children) {
     pid_t pid;
     do {
       pid = waitpid(-1, nullptr, WNOHANG | __WALL);
+      some = some || pid > 0;
     } while (pid > 0 || (pid < 0 && errno == EINTR));
-    return pid < 0;
+    return pid < 0 ? Reaped::all : some ? Reaped::some : Reaped::nothing;
   }
-  g_count = 0;
-  if (!have_children_files())
-    collect_by_scan(roots, 0);
-  else
-    add_children(getpid());
-  keep_roots(roots);
-  int left = 0;
+  collect(roots, 0);
+  bool left = false;
   for (int i = 0; i < g_count; ++i) {
     const pid_t pid = waitpid(g_tree[i], nullptr, WNOHANG | __WALL);
-    left += pid == 0 ? 1 : 0;
+    left = left || pid == 0;
+    some = some || pid > 0;
   }
-  return left == 0;
+  return !left ? Reaped::all : some ? Reaped::some : Reaped::nothing;
+}
+
+// Gives the killed time to end: until none is left, or nothing ends any more, or another look is
+// due (a tree that renews itself would keep us here). True: none is left.
+bool wait_for_ends(Roots roots) {
+  for (int pause = 0, quiet = 0; pause < kMaxPauses && quiet < kQuietPauses; ++pause) {
+    const timespec length{0, 200000};
+    nanosleep(&length, nullptr);
+    const Reaped reaped = reap(roots);
+    if (reaped == Reaped::all)
+      return true;
+    quiet = reaped == Reaped::some ? 0 : quiet + 1;
+  }
+  return false;
 }
 
 std::int64_t milliseconds() {
@@ -273,23 +278,25 @@ int count_living() {
 
 }  // namespace
 
-int stop_descendants(Roots roots) {
-  stop_until_stable(roots);
-  return count_living();
-}
-
-int kill_descendants(Roots roots, int limit_ms) {
+TreeEnd end_descendants(Roots roots, int limit_ms) {
+  TreeEnd result;
+  if (reap(roots) == Reaped::all)
+    return result;
   const std::int64_t deadline = milliseconds() + limit_ms;
-  while (!reap(roots)) {
-    stop_until_stable(roots);
+  for (bool first = true;; first = false) {
+    collect(roots, SIGSTOP);
+    if (first)
+      result.found = count_living();
     for (int i = 0; i < g_count; ++i)
       kill(g_tree[i], SIGKILL);
-    if (milliseconds() > deadline)
-      return count_living();
-    const timespec pause{0, 200000};  // exits take time; this is outside every timed span
-    nanosleep(&pause, nullptr);
+    if (wait_for_ends(roots))
+      return result;
+    if (milliseconds() > deadline) {
+      collect(roots, 0);
+      result.left = count_living();
+      return result;
+    }
   }
-  return 0;
 }
 
 }  // namespace assay::process

@@ -8,12 +8,14 @@ namespace assay::process {
 // its session; everything that assay-launch started lives in another one.
 enum class Roots { all_children, other_sessions };
 
-// Stops the descendants top-down (a stopped parent neither forks nor reaps, so its list of children
-// holds still) and counts the living ones.
-int stop_descendants(Roots roots);
+struct TreeEnd {
+  int found = 0;  // how many descendants were alive
+  int left = 0;   // how many could not be ended
+};
 
-// Stops, kills and reaps every descendant until none is left or `limit_ms` passed; returns how many
-// were left. The caller must be a child subreaper, or daemons escape. Not thread safe.
-int kill_descendants(Roots roots, int limit_ms);
+// Ends every descendant and reaps it, for at most `limit_ms`. Stops them first, parents before
+// children: a stopped parent neither forks nor reaps, so its list of children holds still. The
+// caller must be a child subreaper, or daemons escape. Not thread safe.
+TreeEnd end_descendants(Roots roots, int limit_ms);
 
 }  // namespace assay::process

@@ -94,8 +94,9 @@ std::string diagnostics_clause(const Json& case_value, const Sheet& sheet) {
 }
 
 std::string pairs_clause(const Json& case_value) {
-  std::string out = fmt::format("{} complete, {} rejected",
+  std::string out = fmt::format("{} of {} complete, {} rejected",
                                 count_text(integer_at(case_value, {"pairs_complete"})),
+                                count_text(integer_at(case_value, {"pairs_planned"})),
                                 count_text(integer_at(case_value, {"pairs_rejected"})));
   const auto equal = flag_at(case_value, {"outputs_equal"});
   return out +

@@ -28,6 +28,7 @@ constexpr Reason kReasons[] = {
     {"descendants_left",
      "Some runs left processes behind when they ended; they were killed, and their work may be "
      "missing from the time."},
+    {"ended_by_signal", "A signal ended the run, so it has no exit code."},
     {"evidence_not_persisted",
      "A record could not be written durably (disk full or read-only?), so the campaign stopped: a "
      "result without evidence is worth nothing."},
@@ -97,6 +98,7 @@ constexpr Reason kReasons[] = {
     {"not_significant_after_holm",
      "Taken alone this case would fail, but not once the number of cases is accounted for (Holm): "
      "among many cases some look slow by chance."},
+    {"not_started", "The run never started, so it has no figures."},
     {"one_batch_decides",
      "Without its most extreme batch the verdict would be another one; look at that batch before "
      "trusting it."},
@@ -123,6 +125,9 @@ constexpr Reason kReasons[] = {
     {"output_contains_paths",
      "Captured output holds paths of this machine; it is stored unchanged, so check before "
      "publishing the archive."},
+    {"output_not_captured",
+     "The output went elsewhere by request (--output), so it has no digest and could not be "
+     "compared."},
     {"output_not_checked",
      "Output was not captured whole in every run, so nothing says that both sides gave the same "
      "one."},
@@ -135,6 +140,8 @@ constexpr Reason kReasons[] = {
     {"outputs_differ",
      "Reference and candidate gave different outputs, so the times may belong to different work; "
      "there is no PASS without an oracle that accepts both."},
+    {"outputs_not_stored",
+     "Captured outputs could not be stored in the archive; the measurements are not affected."},
     {"pairs_rejected",
      "Some pairs hold an unusable run; they stay in the archive and out of the figures."},
     {"planned_runs_missing",
@@ -148,6 +155,8 @@ constexpr Reason kReasons[] = {
     {"ratio_drift",
      "The ratio itself wanders during the campaign (neighbouring pairs or batches are alike), "
      "which makes every interval too narrow."},
+    {"ratio_drift_needs_many_batches",
+     "Drift of the ratio only shows over many batches; a larger --budget looks harder."},
     {"ratio_drift_not_excluded",
      "Every interval assumes that the ratio itself does not wander while the campaign runs; the "
      "plan protects against shared drift, not against that."},
@@ -174,6 +183,9 @@ constexpr Reason kReasons[] = {
     {"stopped_at_look",
      "The adaptive rule stopped the campaign at a planned look; the interval's level is the one of "
      "that look."},
+    {"tail",
+     "Calibration found a tail on one of two equal copies, which only chance or the host can "
+     "explain."},
     {"tail_needs_more_pairs",
      "There are too few pairs to show that slow runs did not become more frequent."},
     {"tail_not_asked",

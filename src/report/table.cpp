@@ -36,11 +36,17 @@ std::vector<std::size_t> column_widths(const Table& table) {
 }
 
 // Index of the first column of each line.
-std::vector<std::size_t> line_starts(const std::vector<std::size_t>& widths, std::size_t width) {
+std::vector<std::size_t> line_starts(const Table& table, const std::vector<std::size_t>& widths,
+                                     std::size_t width) {
+  std::size_t total = 0;
+  for (const std::size_t cells : widths)
+    total += cells + kGap;
+  const bool fits = total <= width + kGap;
   std::vector<std::size_t> starts;
   std::size_t used = 0;
   for (std::size_t c = 0; c < widths.size(); ++c) {
-    if (starts.empty() || used + kGap + widths[c] > width) {
+    const bool broken = !fits && table.columns[c].new_line;
+    if (starts.empty() || broken || used + kGap + widths[c] > width) {
       used = starts.empty() ? widths[c] : kIndent + widths[c];
       starts.push_back(c);
     } else {
@@ -86,7 +92,7 @@ Colour status_colour(const std::string& status) {
 
 std::string layout_table(const Table& table, std::size_t width, bool color) {
   const std::vector<std::size_t> widths = column_widths(table);
-  const std::vector<std::size_t> starts = line_starts(widths, width);
+  const std::vector<std::size_t> starts = line_starts(table, widths, width);
   std::string out;
   const auto emit = [&](const std::vector<Cell>& row) {
     for (std::size_t s = 0; s < starts.size(); ++s) {

@@ -21,6 +21,7 @@ struct Cell {
 struct Column {
   std::string title;
   bool right = false;
+  bool new_line = false;  // where a row is broken first when it does not fit on one line
 };
 
 struct Table {

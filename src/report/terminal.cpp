@@ -93,8 +93,16 @@ std::string table_text(const Json& report, const std::vector<CaseRow>& rows, con
   }
   const Axis axis = axis_for(bars);
   Table table;
-  table.columns = {{"case"}, {"verdict"}, {"ratio", true},     {interval_title(report)}, {"bar"},
-                   {"gate"}, {"pairs"},   {"reference", true}, {"candidate", true},      {"flags"}};
+  table.columns = {{"case"},
+                   {"verdict"},
+                   {"ratio", true},
+                   {interval_title(report)},
+                   {"bar"},
+                   {"gate"},
+                   {"pairs", false, true},
+                   {"reference", true},
+                   {"candidate", true},
+                   {"flags"}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const CaseRow& row = rows[i];
     const std::string number = rows.size() > 1 ? fmt::format("{} ", i + 1) : "";

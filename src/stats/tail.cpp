@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace assay::stats {
 namespace {
@@ -134,9 +135,14 @@ struct PowerPoint {
   double power;
 };
 
-// Between two published points, and beyond them along the same line: logit(power) is linear in
+// Between two points, and beyond the outer ones along the same line: logit(power) is linear in
 // log(pairs).
-double power_between(PowerPoint a, PowerPoint b, double pairs) {
+double interpolate(std::span<const PowerPoint> points, double pairs) {
+  std::size_t i = 0;
+  while (i + 2 < points.size() && pairs > points[i + 1].pairs)
+    ++i;
+  const PowerPoint& a = points[i];
+  const PowerPoint& b = points[i + 1];
   const double share = log(pairs / a.pairs) / log(b.pairs / a.pairs);
   const double y = logit(a.power) + share * (logit(b.power) - logit(a.power));
   return 1 / (1 + exp(-y));
@@ -177,14 +183,14 @@ TailResult judge_tail(const TailData& data) {
 }
 
 TailPower tail_power(int pairs) {
-  // Published at 10 x 6 and 20 x 6 pairs; 1 % of tripled runs also where it reaches 80 and 90 %.
-  constexpr PowerPoint kDoubled[] = {{60, 0.42}, {120, 0.84}};
-  constexpr PowerPoint kTripled[] = {{60, 0.08}, {120, 0.15}, {540, 0.80}, {660, 0.90}};
+  // Clean noise, the candidate alone has the tail; simulate_tail_power() gives these within its
+  // Monte-Carlo error.
+  constexpr PowerPoint kDoubled[] = {{30, 0.16}, {60, 0.42}, {120, 0.84}, {240, 0.99}};
+  constexpr PowerPoint kTripled[] = {{30, 0.065}, {60, 0.08},  {120, 0.15},
+                                     {240, 0.35}, {540, 0.80}, {660, 0.90}};
   if (pairs < kMinTailBatches * static_cast<int>(kMinPairsPerBatch))
     return {0, 0};
-  const std::size_t segment = pairs <= 120 ? 0 : (pairs <= 540 ? 1 : 2);
-  return {power_between(kDoubled[0], kDoubled[1], pairs),
-          power_between(kTripled[segment], kTripled[segment + 1], pairs)};
+  return {interpolate(kDoubled, pairs), interpolate(kTripled, pairs)};
 }
 
 }  // namespace assay::stats

@@ -8,6 +8,7 @@ constexpr int kFailed = 1;
 constexpr int kInvalid = 2;
 constexpr int kIncomplete = 3;
 constexpr int kInconclusive = 4;
+constexpr int kHungUp = 129;
 constexpr int kInterrupted = 130;
 constexpr int kTerminated = 143;
 
@@ -30,6 +31,8 @@ int of_interruption(const Json& report) {
   const std::string reason = text_at(report, "ending", "reason");
   if (reason == "sigterm")
     return kTerminated;
+  if (reason == "sighup")
+    return kHungUp;
   return reason == "launcher_lost" ? kInvalid : kInterrupted;
 }
 

@@ -28,6 +28,11 @@ std::optional<std::int64_t> figure(const Sample& s, Kind kind, std::string* key)
   return s.elapsed_ns;
 }
 
+std::string reason_of(const Sample& s, const std::string& key) {
+  const auto reason = s.reasons.find(key);
+  return reason == s.reasons.end() ? "not_available" : reason->second;
+}
+
 double percent(double log_ratio) {
   return (stats::exp(log_ratio) - 1) * 100;
 }
@@ -43,15 +48,16 @@ Figures figures_of(const CaseData& data, Kind kind) {
     for (int i = 0; i < 2; ++i) {
       std::string key;
       const auto value = figure(*sides[i], kind, &key);
-      if (!value) {
-        const auto reason = sides[i]->reasons.find(key);
-        f.codes.insert(reason == sides[i]->reasons.end() ? "not_available" : reason->second);
-      }
       usable = usable && value && *value > 0;
-      // A peak of 0 is a kernel that rounded it away: absent, never a small number.
-      f.missing += !value || (kind == Kind::rss && *value <= 0) ? 1 : 0;
-      f.zero += value && *value <= 0 ? 1 : 0;
-      if (kind == Kind::rss && value && *value <= 0)
+      const std::string code = value ? "" : reason_of(*sides[i], key);
+      // A peak of 0 is a kernel that rounded it away: absent, never a small number. A time that the
+      // runner could not tell from 0 is the same as a recorded 0.
+      const bool too_small = value ? *value <= 0 : code == "below_resolution";
+      f.zero += too_small && kind != Kind::rss ? 1 : 0;
+      f.missing += kind == Kind::rss ? !value || too_small : !value && !too_small;
+      if (!code.empty())
+        f.codes.insert(code);
+      if (kind == Kind::rss && too_small)
         f.codes.insert("rss_quantised");
       values[i] = value ? static_cast<double>(*value) : 0;
     }

@@ -102,9 +102,12 @@ Overall overall_of(const Campaign& campaign, const std::vector<CaseVerdicts>& ve
       out.incomplete = out.incomplete || (v.gated && v.status == "INCOMPLETE");
     }
   }
+  const bool typical = typical_run_only(gates, tops);
+  if (typical)
+    reasons.insert("typical_run_only");
   out.json = {{"status", worst.empty() ? Json(nullptr) : Json(worst)},
               {"reasons", reasons},
-              {"typical_run_only", typical_run_only(gates, tops)}};
+              {"typical_run_only", typical}};
   return out;
 }
 
@@ -244,6 +247,8 @@ Json assemble(const Campaign& campaign) {
   std::set<std::string> codes = all_codes(verdicts, diagnostics);
   codes.insert(blockers.begin(), blockers.end());
   codes.insert(limits.begin(), limits.end());
+  for (const Json& code : report["overall"]["reasons"])
+    codes.insert(code.get<std::string>());
   report["blockers"] = blockers;
   report["limits"] = limits;
   report["reason_codes"] = codes;

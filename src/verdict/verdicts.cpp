@@ -125,14 +125,14 @@ void check_resolution(const ComparePolicy& policy, VerdictValue& v) {
 }
 
 // True when the figures allow no statistics at all; the verdict then holds the reason.
-bool not_observed(const Figures& f, Kind kind, VerdictValue& v) {
+bool not_observed(const Figures& f, VerdictValue& v) {
   v.reasons.insert(f.codes.begin(), f.codes.end());
   if (f.missing > 0) {
     v.reasons.insert("figures_missing");
     if (v.gated)
       v.status = "INCOMPLETE";
   }
-  if (f.zero > 0 && kind != Kind::rss) {
+  if (f.zero > 0) {
     v.reasons.insert("below_resolution");
     if (v.gated && v.status != "INCOMPLETE")
       v.status = "INCONCLUSIVE";
@@ -157,7 +157,7 @@ VerdictValue judge_ratio(const Campaign& campaign, const CaseData& data, Kind ki
   const Figures f = figures_of(data, kind);
   v.n_pairs = static_cast<int>(f.reference.size());
   v.n_batches = static_cast<int>(std::set<int>(f.batch.begin(), f.batch.end()).size());
-  if (not_observed(f, kind, v))
+  if (not_observed(f, v))
     return v;
   const stats::Pairs pairs = stats::make_pairs(f.reference, f.candidate, f.batch);
   set_interval(v, find_difference(pairs, v.level), kind);
@@ -187,7 +187,7 @@ VerdictValue judge_tail_kind(const Campaign& campaign, const CaseData& data) {
   v.n_pairs = static_cast<int>(f.reference.size());
   const std::set<int> ids(f.batch.begin(), f.batch.end());
   v.n_batches = static_cast<int>(ids.size());
-  if (not_observed(f, Kind::tail, v))
+  if (not_observed(f, v))
     return v;
   stats::TailData tail{f.reference, f.candidate, f.batch, v.n_batches};
   for (int& b : tail.batch)

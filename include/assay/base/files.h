@@ -80,6 +80,7 @@ class AppendFile {
 
  private:
   AppendFile(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  Result<void> check_or_break();
   Fd fd_;
   std::string path_;
   std::int64_t size_ = 0;

@@ -28,7 +28,8 @@ struct TailResult {
 // Needs >= 4 complete pairs in every batch and B >= 6, else INCONCLUSIVE with the reason.
 TailResult judge_tail(const TailData& data);
 // The rule's power at a layout, from the published simulation: P(find a 5 % tail of doubled runs)
-// and P(find 1 %). Interpolated over pairs at 6 pairs per batch.
+// and P(find 1 %). Interpolated over pairs at 6 pairs per batch: logit of the power linear in
+// log(pairs). 0 below 24 pairs, where the rule gives no FAIL.
 struct TailPower {
   double five_percent_doubled;
   double one_percent_tripled;

@@ -56,7 +56,7 @@ int guard_main(const char* own_path) {
   }
   // Whoever ended first, and why, does not matter: nothing may outlive them.
   cgroup.kill_all();
-  const int left = kill_descendants(Roots::all_children, kKillLimitMs);
+  const int left = end_descendants(Roots::all_children, kKillLimitMs).left;
   cgroup.remove();
   return left == 0 && worker_pidfd >= 0 ? 0 : kExitBroken;
 }

@@ -231,22 +231,6 @@ void keep_usage(const rusage& usage, ResultMessage* result) {
   result->involuntary = usage.ru_nivcsw;
 }
 
-// No child left proves an empty tree, at the cost of one call: the ordinary case.
-bool tree_is_empty() {
-  pid_t pid;
-  do {
-    pid = waitpid(-1, nullptr, WNOHANG | __WALL);
-  } while (pid > 0 || (pid < 0 && errno == EINTR));
-  return pid < 0;
-}
-
-void end_tree(Run* run) {
-  if (tree_is_empty())
-    return;
-  run->result.descendants = stop_descendants(Roots::all_children);
-  run->result.unkillable = kill_descendants(Roots::all_children, kKillLimitMs);
-}
-
 void collect_output(Run* run) {
   for (int index = 0; index < 2; ++index) {
     Stream& stream = run->streams[index];
@@ -278,7 +262,10 @@ void start_and_wait(Run* run) {
     return;
   }
   keep_usage(usage, &result);
-  end_tree(run);
+  // In the ordinary case one call: no child left proves an empty tree.
+  const TreeEnd end = end_descendants(Roots::all_children, kKillLimitMs);
+  result.descendants = end.found;
+  result.unkillable = end.left;
   if (run->child_stage != Stage::none) {
     result.stage = run->child_stage;
     result.error_number = run->child_errno;

@@ -38,7 +38,7 @@ bool is_ours(const Header& header) {
 }
 
 [[noreturn]] void end_worker(int status) {
-  kill_descendants(Roots::all_children, kKillLimitMs);
+  end_descendants(Roots::all_children, kKillLimitMs);
   _exit(status);
 }
 

@@ -36,6 +36,7 @@ struct Call {
   std::string name;
   int number = 0;  // as strace's when= counts it
   long result = 0;
+  std::string line;
 };
 
 struct Outcome {
@@ -75,7 +76,8 @@ class Life {
     if (child == 0) {
       const int log = ::open((base_ + "/stderr").c_str(), O_WRONLY | O_CREAT, 0600);
       ::dup2(log, 2);
-      ::alarm(60);  // a hang guard only
+      ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // not possible under strace
+      ::alarm(60);                                    // a hang guard only
       ::execvp("strace", raw.data());
       ::_exit(127);
     }
@@ -183,7 +185,8 @@ class Faults : public ::testing::Test {
   static void SetUpTestSuite() {
     const Life life;
     const Outcome outcome =
-        life.run({"-e", "trace=mkdir,mkdirat,openat,write,fsync,fdatasync,renameat2,fchmod,close"});
+        life.run({"-s", "200", "-e",
+                  "trace=mkdir,mkdirat,openat,write,fsync,fdatasync,renameat2,fchmod,close"});
     usable_ = outcome.exit_code == 0;
     reason_ = slurp(life.base() + "/stderr");
     std::istringstream log(slurp(life.trace_log()));
@@ -197,6 +200,7 @@ class Faults : public ::testing::Test {
       const std::size_t result = line.rfind(" = ");
       if (!started || result == std::string::npos)
         continue;
+      call.line = line;
       call.result = std::atol(line.c_str() + result + 3);
       calls_.push_back(call);
     }
@@ -244,6 +248,53 @@ bool Faults::usable_ = false;
 std::string Faults::reason_;
 std::vector<Call> Faults::calls_;
 
+// Names of the calls from number `at` on, as far as `count` goes.
+std::vector<std::string> names_from(const std::vector<Call>& calls, std::size_t at,
+                                    std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = at; i < calls.size() && names.size() < count; ++i)
+    names.push_back(calls[i].name);
+  return names;
+}
+
+TEST_F(Faults, every_new_file_is_synced_before_and_its_directory_after_the_rename) {
+  const std::vector<std::string> expected = {"openat", "write",     "fchmod", "fsync",
+                                             "close",  "renameat2", "fsync"};
+  int files = 0;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].name != "openat" || calls_[i].line.find(".tmp.") == std::string::npos)
+      continue;
+    ++files;
+    EXPECT_EQ(names_from(calls_, i, expected.size()), expected) << calls_[i].line;
+    EXPECT_NE(calls_[i].line.find("O_EXCL"), std::string::npos) << calls_[i].line;
+    EXPECT_NE(calls_.at(i + 5).line.find("RENAME_NOREPLACE"), std::string::npos);
+  }
+  EXPECT_EQ(files, 8);
+}
+
+TEST_F(Faults, every_new_directory_is_synced_into_its_parent) {
+  const std::vector<std::string> expected = {"mkdir", "openat", "fsync"};
+  int directories = 0;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].name != "mkdir")
+      continue;
+    ++directories;
+    EXPECT_EQ(names_from(calls_, i, expected.size()), expected) << calls_[i].line;
+  }
+  EXPECT_EQ(directories, 4);
+}
+
+TEST_F(Faults, a_pair_takes_one_write_one_barrier_and_then_its_anchor) {
+  int pairs = 0;
+  for (std::size_t i = 0; i + 2 < calls_.size(); ++i) {
+    if (calls_[i].name != "write" || calls_[i].line.find("candidate") == std::string::npos)
+      continue;
+    ++pairs;
+    EXPECT_EQ(names_from(calls_, i, 3), (std::vector<std::string>{"write", "fdatasync", "write"}));
+  }
+  EXPECT_EQ(pairs, kPairs);
+}
+
 TEST_F(Faults, every_failed_write_ends_the_campaign_without_a_verdict) {
   expect_all(inject("write", "error=ENOSPC"), kNotPersisted, "write ENOSPC");
   expect_all(inject("write", "error=EIO"), kNotPersisted, "write EIO");
@@ -276,9 +327,10 @@ TEST_F(Faults, an_interrupted_write_is_written_again) {
 TEST_F(Faults, a_write_that_lies_is_found_out) {
   expect_all(inject("write", "retval=1"), kNotPersisted, "short lie");
   for (const Call& call : calls_) {
-    if (call.name == "write")
+    if (call.name == "write") {
       EXPECT_EQ(inject_one(call, "retval=" + std::to_string(call.result)).exit_code, kNotPersisted)
           << "a write of " << call.result << " bytes that stored none";
+    }
   }
 }
 

@@ -48,7 +48,7 @@ std::vector<int> victims(const Driver& driver, Victim victim) {
 // Leaves a clean machine whatever the verdict: as a subreaper this process inherits what all the
 // others have let escape.
 void clean_up() {
-  EXPECT_EQ(kill_descendants(Roots::all_children, kHangGuardMs), 0);
+  EXPECT_EQ(end_descendants(Roots::all_children, kHangGuardMs).left, 0);
 }
 
 void wait_for_payload(const std::string& token) {

@@ -230,6 +230,17 @@ TEST(AppendFile, cuts_a_torn_append_away_and_can_go_on) {
   EXPECT_EQ(slurp(dir / "log"), "12345\n7\n");
 }
 
+TEST(AppendFile, an_append_onto_a_file_of_another_size_breaks_it_for_good) {
+  const TempDir dir;
+  Result<AppendFile> file = AppendFile::create(dir / "log");
+  ASSERT_TRUE(file && file->append("12345\n"));
+  ASSERT_EQ(::truncate((dir / "log").c_str(), 3), 0);
+  EXPECT_EQ(file->append("6\n").error().code, ErrorCode::not_persisted);
+  EXPECT_FALSE(file->append("7\n"));
+  EXPECT_FALSE(file->sync());
+  EXPECT_EQ(slurp(dir / "log"), "1236\n");
+}
+
 TEST(AppendFile, a_size_that_is_not_its_own_breaks_it_for_good) {
   const TempDir dir;
   Result<AppendFile> file = AppendFile::create(dir / "log");

@@ -113,14 +113,29 @@ TEST(ArchiveWriter, each_pair_end_anchors_the_whole_samples_prefix) {
   }
 }
 
+// Runs a shell command; "" when it succeeds, else what it said.
+std::string complaint(const std::string& command, const std::string& log) {
+  const int status = std::system(("{ " + command + "; } >'" + log + "' 2>&1").c_str());
+  return status == 0 ? "" : "status " + std::to_string(status) + ": " + slurp(log);
+}
+
 TEST(ArchiveWriter, a_finished_archive_satisfies_sha256sum) {
   const TempDir dir;
   write_finished_archive(dir / "a");
-  const std::string check =
-      "cd '" + (dir / "a") + "' && sha256sum -c --strict --quiet SHA256SUMS >/dev/null 2>&1";
-  EXPECT_EQ(std::system(check.c_str()), 0);
+  const std::string check = "cd '" + (dir / "a") + "' && sha256sum -c --strict --quiet SHA256SUMS";
+  EXPECT_EQ(complaint(check, dir / "log"), "");
   std::ofstream(dir / "a/samples.jsonl", std::ios::app) << "x";
-  EXPECT_NE(std::system(check.c_str()), 0);
+  EXPECT_THAT(complaint(check, dir / "log"), HasSubstr("samples.jsonl: FAILED"));
+}
+
+TEST(ArchiveWriter, a_verifier_written_from_the_documentation_accepts_a_finished_archive) {
+  const TempDir dir;
+  write_finished_archive(dir / "a");
+  const std::string check =
+      "python3 '" ASSAY_SOURCE_DIR "/tests/unit/evidence/verify_archive.py' '" + (dir / "a") + "'";
+  EXPECT_EQ(complaint(check, dir / "log"), "");
+  std::filesystem::create_directory(dir / "a/extra");
+  EXPECT_THAT(complaint(check, dir / "log"), HasSubstr("inventory"));
 }
 
 TEST(ArchiveWriter, the_terminal_event_carries_its_payload) {

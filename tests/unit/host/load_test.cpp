@@ -22,6 +22,8 @@ TEST_F(Load, divides_stolen_by_passed_ticks_since_the_previous_reading) {
   EXPECT_EQ(meter.read().steal_share, 0.15);
   put("proc/stat", "cpu  250 0 50 835 20 0 25 20 7 7\ncpu0 0\n");
   EXPECT_EQ(meter.read().steal_share, 0.0);
+  put("proc/stat", "cpu  250 0 50 835 20 0 25 60 7 7\ncpu0 0\n");
+  EXPECT_EQ(meter.read().steal_share, 1.0);
 }
 
 TEST_F(Load, has_no_share_when_no_tick_passed_or_a_counter_stepped_back) {

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include "assay/base/ids.h"
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,10 +41,12 @@ std::vector<int> processes_with(const std::string& token) {
 std::vector<int> survivors(const std::string& token, int wait_ms) {
   // One scan can miss a process that is replaced by its child meanwhile; five in a row hardly.
   std::vector<int> left;
-  for (int waited = 0, empty = 0; waited < wait_ms && empty < 5; waited += 2) {
+  const std::int64_t deadline = monotonic_now().value + std::int64_t{wait_ms} * 1000000;
+  for (int empty = 0; empty < 5; usleep(2000)) {
     left = processes_with(token);
     empty = left.empty() ? empty + 1 : 0;
-    usleep(2000);
+    if (!left.empty() && monotonic_now().value > deadline)
+      break;
   }
   return left;
 }

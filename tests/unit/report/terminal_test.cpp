@@ -71,10 +71,15 @@ TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
   EXPECT_THAT(text, HasSubstr("timeout, signal 9"));
 }
 
-TEST(Terminal, the_signal_that_ended_the_campaign_is_named) {
-  Json report = fixture("interrupted");
-  report["ending"] = {{"type", "interrupted"}, {"reason", "sigint"}};
-  EXPECT_THAT(terminal(report, {.columns = 300}), HasSubstr("because: sigint, interrupted"));
+TEST(Terminal, what_ended_the_campaign_is_named) {
+  EXPECT_THAT(terminal(fixture("interrupted"), {.columns = 300}),
+              HasSubstr("because: sigint, interrupted, planned_runs_missing"));
+}
+
+TEST(Terminal, a_calibrated_host_is_named_with_its_states) {
+  EXPECT_THAT(terminal(fixture("no-gate"), {.columns = 300}),
+              HasSubstr("calibrated 2026-09-01T08:00:00.000000000Z: wall time BY DESIGN, CPU time "
+                        "DIRECT"));
 }
 
 TEST(Terminal, diagnostics_carry_their_figures) {
@@ -84,6 +89,14 @@ TEST(Terminal, diagnostics_carry_their_figures) {
 TEST(Terminal, limits_stand_under_what_is_not_proved) {
   const std::string text = terminal(fixture("no-gate"), {});
   EXPECT_GT(text.find("other_workload_not_excluded:"), text.find("What this does not prove"));
+}
+
+TEST(TableLayout, a_row_is_one_line_where_it_fits_and_breaks_at_the_marked_column_first) {
+  const Table table{{{"a"}, {"bb", true}, {"c", false, true}, {"d"}},
+                    {{{"1"}, {"2"}, {"3"}, {"4"}}}};
+  EXPECT_EQ(layout_table(table, 11, false), "a  bb  c  d\n1   2  3  4\n");
+  EXPECT_EQ(layout_table(table, 10, false), "a  bb\n    c  d\n1   2\n    3  4\n");
+  EXPECT_EQ(layout_table(table, 5, false), "a  bb\n    c\n    d\n1   2\n    3\n    4\n");
 }
 
 TEST(IntervalBar, marks_estimate_interval_one_and_cap_at_their_places) {

@@ -1,8 +1,9 @@
-#include <gtest/gtest.h>
+#include "fixture.h"
 
 #include "assay/base/random.h"
 #include "assay/verdict/report.h"
-#include "fixture.h"
+
+#include <gtest/gtest.h>
 
 namespace assay::verdict {
 namespace {
@@ -97,7 +98,8 @@ TEST(Analysis, unpaired_data_get_their_own_method_and_never_a_gate) {
   EXPECT_TRUE(has(json.at("reasons"), "unpaired_data"));
   EXPECT_EQ(json.at("gate").at("verdict"), "INCONCLUSIVE");
   EXPECT_EQ(exit_code_of(json), 4);
-  EXPECT_EQ(canonical_json(json), canonical_json(analyze(data, {.seed = 3, .draws = 500, .cap = 1.05})));
+  EXPECT_EQ(canonical_json(json),
+            canonical_json(analyze(data, {.seed = 3, .draws = 500, .cap = 1.05})));
 }
 
 TEST(Analysis, single_values_have_an_estimate_and_no_interval) {

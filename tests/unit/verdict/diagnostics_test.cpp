@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "fixture.h"
+
+#include <gtest/gtest.h>
 
 namespace assay::verdict {
 namespace {
@@ -25,7 +25,8 @@ TEST(Diagnostics, a_quiet_campaign_fires_nothing) {
 
 TEST(Diagnostics, a_penalty_of_the_first_run_is_reported_and_cancels) {
   CompareInputs in = make_inputs();
-  edit(in, [](const Sample& s) { return s.position == 0; }, [](Sample& s) { scale(s, 1.05); });
+  edit(
+      in, [](const Sample& s) { return s.position == 0; }, [](Sample& s) { scale(s, 1.05); });
   const Json report = derive(in);
   ASSERT_FALSE(fired(report, "order_effect").is_null());
   const Json& effect = report.at("cases").at(0).at("diagnostics").at("order_effect");
@@ -38,19 +39,20 @@ TEST(Diagnostics, a_penalty_of_the_first_run_is_reported_and_cancels) {
 
 TEST(Diagnostics, a_ratio_that_moves_with_time_is_trend_and_drift) {
   CompareInputs in = make_inputs();
-  edit(in, is_candidate,
-       [](Sample& s) { scale(s, 1 + 0.02 * static_cast<double>(s.batch)); });
+  edit(in, is_candidate, [](Sample& s) { scale(s, 1 + 0.02 * static_cast<double>(s.batch)); });
   const Json report = derive(in);
   EXPECT_FALSE(fired(report, "trend").is_null());
   EXPECT_FALSE(fired(report, "ratio_drift").is_null());
-  EXPECT_NEAR(report.at("cases").at(0).at("diagnostics").at("trend_percent_per_batch").get<double>(),
-              1.85, 0.4);
+  EXPECT_NEAR(
+      report.at("cases").at(0).at("diagnostics").at("trend_percent_per_batch").get<double>(), 1.85,
+      0.4);
 }
 
 TEST(Diagnostics, outliers_are_counted_on_both_ends_and_never_removed) {
   CompareInputs in = make_inputs();
-  edit(in, [](const Sample& s) { return measured(s) && s.pair == 0; },
-       [](Sample& s) { scale(s, s.batch % 2 == 0 ? 3 : 0.2); });
+  edit(
+      in, [](const Sample& s) { return measured(s) && s.pair == 0; },
+      [](Sample& s) { scale(s, s.batch % 2 == 0 ? 3 : 0.2); });
   const Json report = derive(in);
   const Json& outliers = report.at("cases").at(0).at("diagnostics").at("outliers");
   EXPECT_EQ(outliers.at("high"), 10);
@@ -94,7 +96,8 @@ TEST(Diagnostics, an_unknown_start_gives_no_gap) {
   CompareInputs in = make_inputs();
   for (Sample& s : in.samples)
     s.start_monotonic_ns = std::nullopt;
-  EXPECT_TRUE(derive(in).at("cases").at(0).at("diagnostics").at("gap_ns").at("reference").is_null());
+  EXPECT_TRUE(
+      derive(in).at("cases").at(0).at("diagnostics").at("gap_ns").at("reference").is_null());
 }
 
 TEST(Diagnostics, blocks_order_and_unbalanced_sides_are_named) {
@@ -105,10 +108,12 @@ TEST(Diagnostics, blocks_order_and_unbalanced_sides_are_named) {
 
 TEST(Diagnostics, leftover_children_steal_and_rejections_are_counted) {
   CompareInputs in = make_inputs();
-  edit(in, [](const Sample& s) { return measured(s) && s.batch == 1 && s.pair == 0; },
-       [](Sample& s) { s.descendants_left = 2, s.steal_share = 0.3; });
-  edit(in, [](const Sample& s) { return measured(s) && s.batch == 5 && s.pair == 0; },
-       [](Sample& s) { s.status = "timeout"; });
+  edit(
+      in, [](const Sample& s) { return measured(s) && s.batch == 1 && s.pair == 0; },
+      [](Sample& s) { s.descendants_left = 2, s.steal_share = 0.3; });
+  edit(
+      in, [](const Sample& s) { return measured(s) && s.batch == 5 && s.pair == 0; },
+      [](Sample& s) { s.status = "timeout"; });
   const Json report = derive(in);
   EXPECT_EQ(fired(report, "descendants_left").at("value"), 2);
   EXPECT_EQ(fired(report, "host_steal").at("value"), 0.3);

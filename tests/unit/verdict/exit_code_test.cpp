@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "assay/verdict/report.h"
+
+#include <gtest/gtest.h>
 
 namespace assay::verdict {
 namespace {
@@ -32,7 +32,8 @@ TEST(ExitCode, what_is_missing_or_unknown_is_never_a_pass) {
   for (const Json& report :
        {Json(nullptr), Json::object(), Json::array(), comparison("odd", true, "PASS"),
         comparison("measured", true, nullptr), comparison("measured", true, "GREAT"),
-        Json{{"status", 5}}, Json{{"status", "measured"}}, Json{{"schema", 3}, {"status", "measured"}}})
+        Json{{"status", 5}}, Json{{"status", "measured"}},
+        Json{{"schema", 3}, {"status", "measured"}}})
     EXPECT_NE(exit_code_of(report), 0) << report.dump();
 }
 

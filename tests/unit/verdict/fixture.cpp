@@ -1,20 +1,23 @@
 #include "fixture.h"
 
+#include "assay/base/random.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "assay/base/random.h"
-
 namespace assay::verdict {
 namespace {
 
 CommandRecord command(const std::string& name) {
-  return {.name = name, .argv = {"./" + name, "--input", "f"}, .program_sha256 = std::string(64, 'a')};
+  return {
+      .name = name, .argv = {"./" + name, "--input", "f"}, .program_sha256 = std::string(64, 'a')};
 }
 
-std::int64_t rounded(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+std::int64_t rounded(double value) {
+  return static_cast<std::int64_t>(std::llround(value));
+}
 
 void fill_figures(Sample& s, double elapsed) {
   s.status = "ok";
@@ -46,7 +49,8 @@ CompareInputs make_inputs(const Knobs& knobs) {
   in.policy.bootstrap_draws = knobs.draws;
   in.policy.adaptive = !knobs.looks.empty();
   for (const std::string& name : knobs.cases)
-    in.policy.cases.push_back({.name = name, .reference = command("old"), .candidate = command("new")});
+    in.policy.cases.push_back(
+        {.name = name, .reference = command("old"), .candidate = command("new")});
   in.plan = make_plan({.seed = knobs.seed,
                        .batches = knobs.batches,
                        .pairs = knobs.pairs,
@@ -88,8 +92,12 @@ void edit(CompareInputs& inputs, const std::function<bool(const Sample&)>& which
   EXPECT_GT(changed, 0) << "the edit met no sample";
 }
 
-bool is_candidate(const Sample& sample) { return sample.side == Side::candidate; }
-bool measured(const Sample& sample) { return sample.phase == Phase::measurement; }
+bool is_candidate(const Sample& sample) {
+  return sample.side == Side::candidate;
+}
+bool measured(const Sample& sample) {
+  return sample.phase == Phase::measurement;
+}
 
 Json derive(const CompareInputs& inputs) {
   auto report = derive_compare_report(inputs);

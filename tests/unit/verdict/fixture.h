@@ -1,11 +1,11 @@
 // Synthetic campaigns with known answers: every figure follows from the seed and the knobs.
 #pragma once
 
+#include "assay/verdict/report.h"
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "assay/verdict/report.h"
 
 namespace assay::verdict {
 
@@ -14,8 +14,8 @@ struct Knobs {
   std::vector<std::string> cases = {"candidate"};
   std::vector<int> looks;
   bool blocks_order = false;
-  double ratio = 1.0;     // candidate / reference, every figure
-  double noise = 0.01;    // half-width of the uniform relative noise of one run
+  double ratio = 1.0;   // candidate / reference, every figure
+  double noise = 0.01;  // half-width of the uniform relative noise of one run
   double base_ns = 500e6;
   Gates gates;
   std::int64_t draws = 50;

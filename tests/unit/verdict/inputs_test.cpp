@@ -185,14 +185,16 @@ TEST(GoogleBenchmark, more_than_two_names_in_one_file_must_be_chosen) {
 }
 
 TEST(GoogleBenchmark, a_time_of_zero_is_refused_with_its_place) {
-  const auto in = parse_google_benchmark(
-      {"f", R"({"context":{},"benchmarks":[{"name":"x","real_time":0}]})"});
+  const auto in =
+      parse_google_benchmark({"f", R"({"context":{},"benchmarks":[{"name":"x","real_time":0}]})"});
   ASSERT_FALSE(in.has_value());
   EXPECT_EQ(in.error().where, "f /benchmarks/0/real_time");
   EXPECT_FALSE(parse_google_benchmark({"f", R"({"context":{},"benchmarks":[
-    {"name":"x","real_time":1,"time_unit":"min"}]})"}).has_value());
+    {"name":"x","real_time":1,"time_unit":"min"}]})"})
+                   .has_value());
   EXPECT_FALSE(parse_google_benchmark({"f", R"({"context":{},"benchmarks":[
-    {"name":"x_mean","run_type":"aggregate","real_time":1}]})"}).has_value());
+    {"name":"x_mean","run_type":"aggregate","real_time":1}]})"})
+                   .has_value());
 }
 
 TEST(Pyperf, values_of_all_runs_are_joined_and_calibration_runs_skipped) {

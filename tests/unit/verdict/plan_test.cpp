@@ -139,11 +139,15 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 TEST(Plan, a_plan_that_is_not_the_one_of_its_seed_is_refused) {
   const std::string text = plan_text(make_plan(options()));
   const std::vector<std::pair<std::string, std::string>> edits = {
-      {"\"seed\":42", "\"seed\":41"},      {"\"batches\":10", "\"batches\":9"},
-      {"\"pairs\":6", "\"pairs\":5"},      {"\"warmups\":1", "\"warmups\":2"},
-      {"[0,0,0,", "[0,0,1,"},              {"\"one\"", "\"two\""},
+      {"\"seed\":42", "\"seed\":41"},
+      {"\"batches\":10", "\"batches\":9"},
+      {"\"pairs\":6", "\"pairs\":5"},
+      {"\"warmups\":1", "\"warmups\":2"},
+      {"[0,0,0,", "[0,0,1,"},
+      {"\"one\"", "\"two\""},
       {"\"padding_bytes\":[", "\"padding_bytes\":[1,"},
-      {"\"looks\":[]", "\"looks\":[8]"},   {"\"major\":1", "\"major\":2"},
+      {"\"looks\":[]", "\"looks\":[8]"},
+      {"\"major\":1", "\"major\":2"},
       {"\"blocks_order\":false", "\"blocks_order\":true"},
       {"{\"generator\"", "{\"extra\":1,\"generator\""}};
   for (const auto& [from, to] : edits) {

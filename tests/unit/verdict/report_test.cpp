@@ -1,17 +1,20 @@
-#include <gtest/gtest.h>
-#include <malloc.h>
-
-#include <algorithm>
-#include <cstdlib>
+#include "fixture.h"
 
 #include "assay/base/files.h"
 #include "assay/base/random.h"
-#include "fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <malloc.h>
 
 namespace assay::verdict {
 namespace {
 
-std::string bytes_of(const CompareInputs& in) { return canonical_json(derive(in)) + "\n"; }
+std::string bytes_of(const CompareInputs& in) {
+  return canonical_json(derive(in)) + "\n";
+}
 
 TEST(Report, the_same_inputs_give_the_same_bytes) {
   const CompareInputs in = make_inputs({.cases = {"a", "b"}, .gates = {.wall_cap = 1.05}});
@@ -20,7 +23,8 @@ TEST(Report, the_same_inputs_give_the_same_bytes) {
 
 TEST(Report, the_order_in_which_samples_were_read_does_not_matter) {
   CompareInputs in = make_inputs({.cases = {"a", "b"}, .gates = {.wall_cap = 1.05}});
-  edit(in, [](const Sample& s) { return s.seq % 17 == 0; }, [](Sample& s) { s.status = "timeout"; });
+  edit(
+      in, [](const Sample& s) { return s.seq % 17 == 0; }, [](Sample& s) { s.status = "timeout"; });
   const std::string expected = bytes_of(in);
   Xoshiro256 random(3);
   for (int i = 0; i < 3; ++i) {
@@ -51,12 +55,14 @@ TEST(Report, version_one_derives_the_golden_bytes) {
   in.policy.cases[0].parameters = {{"N", "1"}};
   in.policy.cases[1].parameters = {{"N", "2"}};
   in.policy.cases[1].oracle_sha256 = std::string(64, 'b');
-  edit(in, [](const Sample& s) { return s.seq == 20; },
-       [](Sample& s) { s.status = "failed", s.exit_code = 3; });
+  edit(
+      in, [](const Sample& s) { return s.seq == 20; },
+      [](Sample& s) { s.status = "failed", s.exit_code = 3; });
   const std::string path = std::string(ASSAY_SOURCE_DIR) + "/tests/golden/compare-report-v1.json";
   const std::string derived = bytes_of(in);
-  if (std::getenv("ASSAY_UPDATE_GOLDEN") != nullptr)
+  if (std::getenv("ASSAY_UPDATE_GOLDEN") != nullptr) {
     ASSERT_TRUE(replace_file(path, derived).has_value());
+  }
   const auto golden = read_file(path);
   ASSERT_TRUE(golden.has_value()) << golden.error().message();
   EXPECT_EQ(derived, *golden);
@@ -75,9 +81,9 @@ TEST(Report, holds_the_documented_members) {
           "p_t", "p_flip", "p_holm", "finding", "ruled_out_above_percent", "reasons", "prediction"})
       EXPECT_TRUE(report.at("verdicts").at(kind).contains(key)) << kind << " " << key;
   const Json& one = report.at("cases").at(0);
-  for (const char* key : {"name", "parameters", "reference", "candidate", "pairs_complete",
-                          "pairs_rejected", "verdicts", "bootstrap", "methods_disagree",
-                          "tail_detail", "diagnostics", "outputs_equal"})
+  for (const char* key :
+       {"name", "parameters", "reference", "candidate", "pairs_complete", "pairs_rejected",
+        "verdicts", "bootstrap", "methods_disagree", "tail_detail", "diagnostics", "outputs_equal"})
     EXPECT_TRUE(one.contains(key)) << key;
   for (const char* key :
        {"name", "argv", "program_sha256", "runs", "median_ns", "p95_ns", "mean_ns", "sd_ns",
@@ -103,12 +109,14 @@ TEST(Report, every_null_of_a_verdict_has_a_reason_beside_it) {
 
 TEST(Report, a_sample_absent_from_the_plan_is_refused_with_its_place) {
   const std::vector<std::function<void(Sample&)>> edits = {
-      [](Sample& s) { s.seq = 100000; },         [](Sample& s) { s.seq = -1; },
-      [](Sample& s) { s.batch += 1; },           [](Sample& s) { s.pair += 1; },
-      [](Sample& s) { s.case_name = "other"; },  [](Sample& s) { s.position ^= 1; },
-      [](Sample& s) { s.phase = Phase::churn; }, [](Sample& s) {
-        s.side = s.side == Side::reference ? Side::candidate : Side::reference;
-      },
+      [](Sample& s) { s.seq = 100000; },
+      [](Sample& s) { s.seq = -1; },
+      [](Sample& s) { s.batch += 1; },
+      [](Sample& s) { s.pair += 1; },
+      [](Sample& s) { s.case_name = "other"; },
+      [](Sample& s) { s.position ^= 1; },
+      [](Sample& s) { s.phase = Phase::churn; },
+      [](Sample& s) { s.side = s.side == Side::reference ? Side::candidate : Side::reference; },
       [](Sample& s) { s.seq -= 1; }};
   for (std::size_t i = 0; i < edits.size(); ++i) {
     CompareInputs in = make_inputs();
@@ -136,10 +144,11 @@ TEST(Report, a_policy_with_other_cases_than_the_plan_is_refused) {
 
 TEST(Report, rejected_runs_are_kept_and_never_enter_the_figures) {
   CompareInputs in = make_inputs({.pairs = 4});
-  edit(in, [](const Sample& s) { return measured(s) && is_candidate(s) && s.batch == 2; },
-       [](Sample& s) {
-         s.status = "failed", s.exit_code = 7, s.elapsed_ns = INT64_C(900'000'000'000);
-       });
+  edit(
+      in, [](const Sample& s) { return measured(s) && is_candidate(s) && s.batch == 2; },
+      [](Sample& s) {
+        s.status = "failed", s.exit_code = 7, s.elapsed_ns = INT64_C(900'000'000'000);
+      });
   const Json report = derive(in);
   EXPECT_EQ(report.at("rejected_count"), 4);
   const Json& first = report.at("rejected_runs").at(0);
@@ -166,7 +175,7 @@ TEST(Report, only_the_first_hundred_rejections_are_listed) {
 
 TEST(Report, equals_the_median_ratio_for_method_one) {
   const CompareInputs in = make_inputs({.ratio = 1.25, .noise = 0});
-  const Json& b = derive(in).at("cases").at(0).at("bootstrap");
+  const Json b = derive(in).at("cases").at(0).at("bootstrap");
   EXPECT_EQ(b.at("method"), "hierarchical-percentile-v1");
   EXPECT_DOUBLE_EQ(b.at("estimate").get<double>(), 1.25);
   EXPECT_EQ(b.at("calibrated"), false);

@@ -1,14 +1,17 @@
 #include "assay/verdict/sample.h"
 
-#include <gtest/gtest.h>
+#include "fixture.h"
 
 #include "assay/base/json.h"
-#include "fixture.h"
+
+#include <gtest/gtest.h>
 
 namespace assay::verdict {
 namespace {
 
-Sample sample() { return make_inputs().samples.at(0); }
+Sample sample() {
+  return make_inputs().samples.at(0);
+}
 
 TEST(SampleLine, holds_exactly_the_documented_keys) {
   Sample s = sample();
@@ -18,15 +21,35 @@ TEST(SampleLine, holds_exactly_the_documented_keys) {
   std::set<std::string> keys;
   for (const auto& [key, value] : json.items())
     keys.insert(key);
-  const std::set<std::string> expected = {
-      "seq",           "batch",           "pair",           "case",
-      "side",          "position",        "phase",          "status",
-      "exit_code",     "signal",          "bound_hit",      "elapsed_ns",
-      "user_ns",       "system_ns",       "peak_rss_bytes", "minor_faults",
-      "major_faults",  "stdout_sha256",   "stderr_sha256",  "voluntary_switches",
-      "stdout_bytes",  "stderr_bytes",    "load1",          "involuntary_switches",
-      "steal_share",   "descendants_left", "metrics",       "start_monotonic_ns",
-      "reasons"};
+  const std::set<std::string> expected = {"seq",
+                                          "batch",
+                                          "pair",
+                                          "case",
+                                          "side",
+                                          "position",
+                                          "phase",
+                                          "status",
+                                          "exit_code",
+                                          "signal",
+                                          "bound_hit",
+                                          "elapsed_ns",
+                                          "user_ns",
+                                          "system_ns",
+                                          "peak_rss_bytes",
+                                          "minor_faults",
+                                          "major_faults",
+                                          "stdout_sha256",
+                                          "stderr_sha256",
+                                          "voluntary_switches",
+                                          "stdout_bytes",
+                                          "stderr_bytes",
+                                          "load1",
+                                          "involuntary_switches",
+                                          "steal_share",
+                                          "descendants_left",
+                                          "metrics",
+                                          "start_monotonic_ns",
+                                          "reasons"};
   EXPECT_EQ(keys, expected);
   EXPECT_EQ(json.at("reasons"), (Json{{"load1", "not_available"}}));
 }
@@ -156,10 +179,9 @@ TEST(Rejection, names_why_a_run_is_no_measurement) {
       {"output limit", [](Sample& s, Expectation&) { s.status = "output_limit"; }, "output_limit"},
       {"launch error", [](Sample& s, Expectation&) { s.status = "launch_error"; }, "launch_error"},
       {"unknown status", [](Sample& s, Expectation&) { s.status = "odd"; }, "failed"},
-      {"right output",
-       [](Sample& s, Expectation& e) { e.stdout_sha256 = s.stdout_sha256; }, ""},
-      {"wrong output",
-       [](Sample&, Expectation& e) { e.stdout_sha256 = std::string(64, '0'); }, "wrong_output"},
+      {"right output", [](Sample& s, Expectation& e) { e.stdout_sha256 = s.stdout_sha256; }, ""},
+      {"wrong output", [](Sample&, Expectation& e) { e.stdout_sha256 = std::string(64, '0'); },
+       "wrong_output"},
       {"unknown output is not the right one",
        [](Sample& s, Expectation& e) {
          e.stdout_sha256 = s.stdout_sha256, s.stdout_sha256 = std::nullopt;

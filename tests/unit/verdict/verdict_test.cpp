@@ -1,14 +1,16 @@
 // Every verdict, with the reason and the exit code it must carry.
+#include "fixture.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "fixture.h"
-
 namespace assay::verdict {
 namespace {
 
-Gates wall(double cap) { return {.wall_cap = cap}; }
+Gates wall(double cap) {
+  return {.wall_cap = cap};
+}
 
 bool nth_run(const Sample& s, std::int64_t batch, std::int64_t pair, Side side) {
   return measured(s) && s.batch == batch && s.pair == pair && s.side == side;
@@ -19,7 +21,7 @@ void keep_batches(CompareInputs& in, std::int64_t batches) {
 }
 
 struct Expected {
-  std::string status;               // of the kind below
+  std::string status;                // of the kind below
   std::vector<std::string> reasons;  // each must be there
   int exit_code = 0;
   std::string kind = "wall";
@@ -42,10 +44,7 @@ std::vector<Scenario> gate_scenarios() {
        {.ratio = 1.05, .gates = wall(1.05)},
        nothing,
        {"INCONCLUSIVE", {"host_not_calibrated"}, 4}},
-      {"no gate",
-       {.ratio = 1.10},
-       nothing,
-       {"NOT_GATED", {}, 0}},
+      {"no gate", {.ratio = 1.10}, nothing, {"NOT_GATED", {}, 0}},
       {"seven batches are too few",
        {.batches = 7, .gates = wall(1.05)},
        nothing,
@@ -67,11 +66,13 @@ std::vector<Scenario> gate_scenarios() {
        nothing,
        {"INCONCLUSIVE", {"single_batch", "zero_spread"}, 4}},
       {"blocks order is never gated",
-       {.ratio = 1.2, .blocks_order = true, .gates = wall(1.05)},
+       {.blocks_order = true, .ratio = 1.2, .gates = wall(1.05)},
        nothing,
        {"INCONCLUSIVE", {"order_unbalanced"}, 4}},
       {"seven cases at eight batches cannot fail",
-       {.batches = 8, .cases = {"a", "b", "c", "d", "e", "f", "g"}, .ratio = 1.2,
+       {.batches = 8,
+        .cases = {"a", "b", "c", "d", "e", "f", "g"},
+        .ratio = 1.2,
         .gates = wall(1.05)},
        nothing,
        {"INCONCLUSIVE", {"fail_impossible_at_this_layout", "not_significant_after_holm"}, 4}},
@@ -98,20 +99,22 @@ std::vector<Scenario> gate_scenarios() {
 std::vector<Scenario> blocked_scenarios() {
   const auto status = [](const char* word) {
     return [word](CompareInputs& in) {
-      edit(in, [](const Sample& s) { return nth_run(s, 3, 2, Side::candidate); },
-           [word](Sample& s) { s.status = word; });
+      edit(
+          in, [](const Sample& s) { return nth_run(s, 3, 2, Side::candidate); },
+          [word](Sample& s) { s.status = word; });
     };
   };
   const auto drop_digest = [](CompareInputs& in, Side side, bool once) {
-    edit(in,
-         [=](const Sample& s) {
-           return s.side == side && (!once || nth_run(s, 0, 0, side));
-         },
-         [](Sample& s) { s.stdout_sha256 = std::string(64, 'd'); });
+    edit(
+        in, [=](const Sample& s) { return s.side == side && (!once || nth_run(s, 0, 0, side)); },
+        [](Sample& s) { s.stdout_sha256 = std::string(64, 'd'); });
   };
   const Knobs gated{.gates = wall(1.05)};
   return {
-      {"a failed run", gated, status("failed"), {"INCOMPLETE", {"run_failed"}, 2, "wall", "failed"}},
+      {"a failed run",
+       gated,
+       status("failed"),
+       {"INCOMPLETE", {"run_failed"}, 2, "wall", "failed"}},
       {"a timeout", gated, status("timeout"), {"INCOMPLETE", {"run_timeout"}, 2, "wall", "failed"}},
       {"too much output",
        gated,
@@ -121,13 +124,16 @@ std::vector<Scenario> blocked_scenarios() {
        gated,
        status("launch_error"),
        {"INCOMPLETE", {"run_launch_error"}, 2, "wall", "failed"}},
-      {"a failed run without a gate", {}, status("failed"),
+      {"a failed run without a gate",
+       {},
+       status("failed"),
        {"NOT_GATED", {"run_failed"}, 2, "wall", "failed"}},
       {"a failed warm-up",
        gated,
        [](CompareInputs& in) {
-         edit(in, [](const Sample& s) { return s.phase == Phase::warmup && s.batch == 4; },
-              [](Sample& s) { s.status = "failed"; });
+         edit(
+             in, [](const Sample& s) { return s.phase == Phase::warmup && s.batch == 4; },
+             [](Sample& s) { s.status = "failed"; });
        },
        {"INCOMPLETE", {"run_failed"}, 2, "wall", "failed"}},
       {"wrong output once",
@@ -222,46 +228,49 @@ std::vector<Scenario> blocked_scenarios() {
       {"zero CPU time once",
        {.gates = {.cpu_cap = 1.5}},
        [](CompareInputs& in) {
-         edit(in, [](const Sample& s) { return nth_run(s, 0, 0, Side::candidate); },
-              [](Sample& s) { s.user_ns = s.system_ns = 0; });
+         edit(
+             in, [](const Sample& s) { return nth_run(s, 0, 0, Side::candidate); },
+             [](Sample& s) { s.user_ns = s.system_ns = 0; });
        },
        {"INCONCLUSIVE", {"below_resolution"}, 4, "cpu"}},
       {"zero elapsed time never divides",
        gated,
-       [](CompareInputs& in) {
-         edit(in, measured, [](Sample& s) { s.elapsed_ns = 0; });
-       },
+       [](CompareInputs& in) { edit(in, measured, [](Sample& s) { s.elapsed_ns = 0; }); },
        {"INCONCLUSIVE", {"below_resolution"}, 4}},
       {"missing CPU time",
        {.gates = {.cpu_cap = 1.5}},
        [](CompareInputs& in) {
-         edit(in, [](const Sample& s) { return nth_run(s, 0, 0, Side::candidate); },
-              [](Sample& s) { s.user_ns = std::nullopt; });
+         edit(
+             in, [](const Sample& s) { return nth_run(s, 0, 0, Side::candidate); },
+             [](Sample& s) { s.user_ns = std::nullopt; });
        },
        {"INCOMPLETE", {"figures_missing", "not_available"}, 3, "cpu"}},
       {"a peak RSS that the kernel rounded away",
        {.gates = {.rss_cap = 1.5}},
        [](CompareInputs& in) {
-         edit(in, [](const Sample& s) { return nth_run(s, 0, 0, Side::candidate); },
-              [](Sample& s) {
-                s.peak_rss_bytes = std::nullopt;
-                s.reasons["peak_rss_bytes"] = "rss_quantised";
-              });
+         edit(
+             in, [](const Sample& s) { return nth_run(s, 0, 0, Side::candidate); },
+             [](Sample& s) {
+               s.peak_rss_bytes = std::nullopt;
+               s.reasons["peak_rss_bytes"] = "rss_quantised";
+             });
        },
        {"INCOMPLETE", {"figures_missing", "rss_quantised"}, 3, "rss"}},
       {"a peak RSS of zero",
        {.gates = {.rss_cap = 1.5}},
-       [](CompareInputs& in) {
-         edit(in, measured, [](Sample& s) { s.peak_rss_bytes = 0; });
-       },
+       [](CompareInputs& in) { edit(in, measured, [](Sample& s) { s.peak_rss_bytes = 0; }); },
        {"INCOMPLETE", {"figures_missing", "rss_quantised"}, 3, "rss"}},
       {"a host whose calibration failed",
        gated,
-       [](CompareInputs& in) { in.calibration = {{"calibration", {{"wall", {{"state", "FAILED"}}}}}}; },
+       [](CompareInputs& in) {
+         in.calibration = {{"calibration", {{"wall", {{"state", "FAILED"}}}}}};
+       },
        {"INCONCLUSIVE", {"host_calibration_failed"}, 4}},
       {"a calibrated host",
        gated,
-       [](CompareInputs& in) { in.calibration = {{"calibration", {{"wall", {{"state", "DIRECT"}}}}}}; },
+       [](CompareInputs& in) {
+         in.calibration = {{"calibration", {{"wall", {{"state", "DIRECT"}}}}}};
+       },
        {"PASS", {}, 0}},
   };
 }
@@ -306,7 +315,8 @@ TEST(Verdict, a_calibrated_host_is_not_called_uncalibrated) {
 }
 
 TEST(Verdict, inconclusive_says_what_more_batches_would_do) {
-  const Json v = derive(make_inputs({.ratio = 1.05, .gates = wall(1.05)})).at("verdicts").at("wall");
+  const Json v =
+      derive(make_inputs({.ratio = 1.05, .gates = wall(1.05)})).at("verdicts").at("wall");
   const Json& p = v.at("prediction");
   ASSERT_TRUE(p.is_object()) << v.dump();
   EXPECT_EQ(p.at("at_batches"), 40);
@@ -314,12 +324,16 @@ TEST(Verdict, inconclusive_says_what_more_batches_would_do) {
   EXPECT_LT(p.at("probability").get<double>(), 1);
   EXPECT_LT(p.at("half_width_at_percent").get<double>(), p.at("half_width_percent").get<double>());
   EXPECT_TRUE(p.at("b50").is_null() || p.at("b50").get<int>() > 10);
-  EXPECT_EQ(has(v.at("reasons"), "unlikely_within_budget"), p.at("probability").get<double>() < 0.5);
+  EXPECT_EQ(has(v.at("reasons"), "unlikely_within_budget"),
+            p.at("probability").get<double>() < 0.5);
 }
 
 TEST(Verdict, decided_verdicts_carry_no_prediction) {
-  EXPECT_TRUE(
-      derive(make_inputs({.gates = wall(1.05)})).at("verdicts").at("wall").at("prediction").is_null());
+  EXPECT_TRUE(derive(make_inputs({.gates = wall(1.05)}))
+                  .at("verdicts")
+                  .at("wall")
+                  .at("prediction")
+                  .is_null());
 }
 
 TEST(Verdict, a_host_too_noisy_for_the_declared_difference_says_so) {
@@ -364,10 +378,12 @@ TEST(Finding, five_batches_exclude_one_but_the_flip_cannot_agree) {
 TEST(Finding, one_batch_that_decides_is_named) {
   CompareInputs in = make_inputs({.batches = 8, .pairs = 6, .noise = 0.002});
   // Seven batches lean up a little, two pairs of each against it; the eighth leans up strongly.
-  edit(in, [](const Sample& s) { return measured(s) && is_candidate(s); }, [](Sample& s) {
-    const double lean = s.batch == 7 ? 1.2 : s.batch % 3 == 0 ? 0.9985 : 1.004;
-    s.elapsed_ns = static_cast<std::int64_t>(static_cast<double>(*s.elapsed_ns) * lean);
-  });
+  edit(
+      in, [](const Sample& s) { return measured(s) && is_candidate(s); },
+      [](Sample& s) {
+        const double lean = s.batch == 7 ? 1.2 : s.batch % 3 == 0 ? 0.9985 : 1.004;
+        s.elapsed_ns = static_cast<std::int64_t>(static_cast<double>(*s.elapsed_ns) * lean);
+      });
   const Json with = derive(in);
   std::set<std::string> seen;
   // The rule itself: the finding changes without the heaviest batch.
@@ -383,11 +399,13 @@ TEST(Holm, a_marginal_fail_becomes_inconclusive_in_a_family) {
   for (int step = 0; step <= 80 && !found; ++step) {
     const double ratio = 1.05 + 0.0002 * step;
     const auto shifted = [&](std::vector<std::string> names) {
-      CompareInputs in = make_inputs({.cases = std::move(names), .noise = 0.02, .gates = wall(1.05)});
-      edit(in, [](const Sample& s) { return is_candidate(s) && s.case_name == "a"; },
-           [&](Sample& s) {
-             s.elapsed_ns = static_cast<std::int64_t>(static_cast<double>(*s.elapsed_ns) * ratio);
-           });
+      CompareInputs in =
+          make_inputs({.cases = std::move(names), .noise = 0.02, .gates = wall(1.05)});
+      edit(
+          in, [](const Sample& s) { return is_candidate(s) && s.case_name == "a"; },
+          [&](Sample& s) {
+            s.elapsed_ns = static_cast<std::int64_t>(static_cast<double>(*s.elapsed_ns) * ratio);
+          });
       return derive(in);
     };
     const Json family = shifted({"a", "b", "c", "d", "e"});
@@ -435,14 +453,16 @@ TEST(Tail, a_campaign_without_slow_runs_passes_at_twenty_batches) {
 
 TEST(Tail, doubled_runs_of_the_candidate_fail_although_the_typical_run_passes) {
   CompareInputs in = make_inputs(tail_knobs());
-  edit(in, [](const Sample& s) { return measured(s) && is_candidate(s) && s.pair == 1; },
-       [](Sample& s) { s.elapsed_ns = 2 * *s.elapsed_ns; });
+  edit(
+      in, [](const Sample& s) { return measured(s) && is_candidate(s) && s.pair == 1; },
+      [](Sample& s) { s.elapsed_ns = 2 * *s.elapsed_ns; });
   const Json report = derive(in);
   EXPECT_EQ(status_of(report, "wall"), "PASS");
   EXPECT_EQ(status_of(report, "tail"), "FAIL");
   EXPECT_EQ(report.at("overall").at("status"), "FAIL");
   EXPECT_EQ(exit_code_of(report), 1);
-  EXPECT_NEAR(report.at("cases").at(0).at("tail_detail").at("excess_percent").get<double>(), 16.7, 1);
+  EXPECT_NEAR(report.at("cases").at(0).at("tail_detail").at("excess_percent").get<double>(), 16.7,
+              1);
 }
 
 TEST(Tail, sixty_pairs_leave_a_pass_of_the_typical_run_only) {
@@ -492,7 +512,8 @@ TEST(Adaptive, without_a_gate_a_shown_difference_decides) {
 
 TEST(Adaptive, a_failed_run_is_never_a_decision) {
   CompareInputs in = make_inputs(adaptive(1.0));
-  edit(in, [](const Sample& s) { return s.seq == 3; }, [](Sample& s) { s.status = "failed"; });
+  edit(
+      in, [](const Sample& s) { return s.seq == 3; }, [](Sample& s) { s.status = "failed"; });
   EXPECT_FALSE(*decided_at_look(in, 8));
 }
 
@@ -533,7 +554,8 @@ TEST(ObservedSubset, stands_beside_an_interrupted_campaign) {
 
 TEST(ObservedSubset, is_never_given_for_failed_runs_or_differing_outputs) {
   CompareInputs failed = make_inputs({.gates = wall(1.05)});
-  edit(failed, [](const Sample& s) { return s.seq == 5; }, [](Sample& s) { s.status = "failed"; });
+  edit(
+      failed, [](const Sample& s) { return s.seq == 5; }, [](Sample& s) { s.status = "failed"; });
   EXPECT_TRUE(derive(failed).at("observed_subset").is_null());
   CompareInputs differing = make_inputs({.gates = wall(1.05)});
   edit(differing, is_candidate, [](Sample& s) { s.stdout_sha256 = std::string(64, 'f'); });
@@ -543,8 +565,9 @@ TEST(ObservedSubset, is_never_given_for_failed_runs_or_differing_outputs) {
 
 TEST(Overall, holds_the_worst_gate_and_the_case_that_decided_it) {
   CompareInputs in = make_inputs({.cases = {"a", "b", "c"}, .gates = wall(1.05)});
-  edit(in, [](const Sample& s) { return s.case_name == "b" && is_candidate(s); },
-       [](Sample& s) { s.elapsed_ns = *s.elapsed_ns * 12 / 10; });
+  edit(
+      in, [](const Sample& s) { return s.case_name == "b" && is_candidate(s); },
+      [](Sample& s) { s.elapsed_ns = *s.elapsed_ns * 12 / 10; });
   const Json report = derive(in);
   EXPECT_EQ(report.at("verdicts").at("wall").at("case"), "b");
   EXPECT_EQ(status_of(report, "wall"), "FAIL");

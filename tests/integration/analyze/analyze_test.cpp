@@ -1,0 +1,181 @@
+// `assay analyze` from the outside: files in, numbers and exit code out.
+#include "assay/base/files.h"
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kFixture = std::string(ASSAY_SOURCE_DIR) + "/tests/integration/analyze/pairs.csv";
+
+class Analyze : public testing::Test {
+ protected:
+  void SetUp() override {
+    char path[] = "/tmp/assay-analyze-XXXXXX";
+    ASSERT_NE(::mkdtemp(path), nullptr);
+    directory_ = path;
+  }
+  void TearDown() override {
+    const std::string command = "rm -r '" + directory_ + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+  }
+
+  struct Ended {
+    int code = -1;
+    std::string out, err;
+    Json json() const { return Json::parse(out); }
+  };
+  Ended run(const std::vector<std::string>& words) const {
+    std::vector<std::string> argv = {std::string(ASSAY_BINARY_DIR) + "/assay", "analyze"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const std::string command = "timeout 120 " + join_command(argv) + " >" + directory_ +
+                                "/out 2>" + directory_ + "/err </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, *read_file(directory_ + "/out"),
+            *read_file(directory_ + "/err")};
+  }
+  std::string file(const std::string& name, const std::string& text) const {
+    const std::string path = directory_ + "/" + name;
+    EXPECT_TRUE(replace_file(path, text).has_value());
+    return path;
+  }
+  std::string directory_;
+};
+
+std::vector<std::string> fixture(std::vector<std::string> more) {
+  std::vector<std::string> words = {kFixture, "--reference", "old_ns", "--candidate", "new_ns"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The expected figures come from an independent implementation on CPython's own generator.
+TEST_F(Analyze, method_one_equals_an_independent_implementation_to_the_last_digit) {
+  const Ended ended = run(fixture({"--seed", "12345", "--draws", "2000", "--json"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json interval = ended.json().at("intervals").at("hierarchical-percentile-v1");
+  EXPECT_EQ(interval.at("estimate").get<double>(), 1.0292078894344767);
+  EXPECT_EQ(interval.at("lower").get<double>(), 1.0234886997658024);
+  EXPECT_EQ(interval.at("upper").get<double>(), 1.0335496191803297);
+  EXPECT_EQ(ended.json().at("pairs"), 60);
+  EXPECT_EQ(ended.json().at("batches"), 10);
+}
+
+TEST_F(Analyze, published_pairs_give_the_published_interval) {
+  const char* named = std::getenv("ASSAY_REAL_DATA");
+  const std::string root =
+      named != nullptr ? named : std::string(ASSAY_SOURCE_DIR) + "/../shared/data";
+  const std::string path = root + "/turbo/fib-pairs.csv";
+  if (!read_file(path))
+    GTEST_SKIP() << "no real data at " << root << " (ASSAY_REAL_DATA)";
+  const Ended ended = run({path, "--reference", "rust_ns", "--candidate", "turbo_ns", "--seed",
+                           "20260906", "--draws", "2000", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr(R"("hierarchical-percentile-v1":{"estimate":1.4439478697887962,)"
+                                   R"("level":0.95,"lower":1.4324858987848403,)"
+                                   R"("upper":1.4618358961885405})"));
+  EXPECT_EQ(ended.json().at("batches"), 3);
+}
+
+TEST_F(Analyze, the_same_words_give_the_same_bytes_and_another_seed_does_not) {
+  const Ended a = run(fixture({"--json", "--seed", "1"}));
+  EXPECT_EQ(a.out, run(fixture({"--json", "--seed", "1"})).out);
+  EXPECT_NE(a.out, run(fixture({"--json", "--seed", "2"})).out);
+  EXPECT_EQ(a.out.back(), '\n');
+  EXPECT_TRUE(parse_canonical_json(std::string_view(a.out).substr(0, a.out.size() - 1), "out"));
+}
+
+TEST_F(Analyze, a_cap_becomes_the_exit_code) {
+  EXPECT_EQ(run(fixture({"--cap", "1.10"})).code, 0);
+  EXPECT_EQ(run(fixture({"--cap", "1.01"})).code, 1);
+  EXPECT_EQ(run(fixture({"--cap", "1.029"})).code, 4);
+  const Ended failed = run(fixture({"--cap", "1.01"}));
+  EXPECT_THAT(failed.out, HasSubstr("gate at ratio 1.01: FAIL"));
+  EXPECT_THAT(failed.out, HasSubstr("the candidate is slower"));
+  EXPECT_THAT(failed.out, HasSubstr("order_not_recorded"));
+}
+
+TEST_F(Analyze, three_exports_are_recognised_and_never_gated) {
+  const std::string hyperfine =
+      file("h.json",
+           R"({"results":[{"command":"a","times":[1,1.1,1.2]},{"command":"b","times":[2,2.2]}]})");
+  const std::string google = file(
+      "g.json",
+      R"({"context":{},"benchmarks":[{"name":"a","real_time":1,"time_unit":"ns"},)"
+      R"({"name":"a","real_time":2,"time_unit":"ns"},{"name":"b","real_time":3,"time_unit":"us"}]})");
+  const std::string pyperf = file(
+      "p.json",
+      R"({"benchmarks":[{"metadata":{"name":"a"},"runs":[{"values":[1,2]}]},)"
+      R"({"metadata":{"name":"b"},"runs":[{"values":[2,4]},{"values":[3]}]}],"version":"1.0"})");
+  const std::vector<std::pair<std::string, std::string>> sources = {
+      {hyperfine, "hyperfine"}, {google, "google_benchmark"}, {pyperf, "pyperf"}};
+  for (const auto& [path, source] : sources) {
+    const Ended ended = run({path, "--json", "--cap", "100000"});
+    SCOPED_TRACE(source + " " + ended.err);
+    EXPECT_EQ(ended.code, 2);  // the cap's range is checked
+    const Ended gated = run({path, "--json", "--cap", "2"});
+    EXPECT_EQ(gated.code, 4);
+    EXPECT_EQ(gated.json().at("source"), source);
+    EXPECT_EQ(gated.json().at("gate").at("reasons"), Json::array({"unpaired_data"}));
+    EXPECT_TRUE(gated.json().at("intervals").contains("unpaired-percentile-v1"));
+    EXPECT_EQ(run({path}).code, 0);
+    EXPECT_THAT(run({path}).out, HasSubstr("unpaired_data"));
+  }
+}
+
+TEST_F(Analyze, two_files_are_matched_by_name) {
+  const std::string a = file("a.json", R"({"context":{},"benchmarks":[{"name":"x","real_time":1},)"
+                                       R"({"name":"gone","real_time":1}]})");
+  const std::string b =
+      file("b.json", R"({"context":{},"benchmarks":[{"name":"x","real_time":2}]})");
+  const Ended ended = run({a, b});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("not analysed, in one file only: gone"));
+  EXPECT_EQ(run({a, b, "--json"}).json().at("unmatched"), Json::array({"gone"}));
+}
+
+TEST_F(Analyze, bad_input_exits_2_and_names_the_place) {
+  const std::string bad = file("bad.csv", "batch,pair,reference_ns,candidate_ns\n0,0,1,0\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
+      {{}, "FILE"},
+      {{directory_ + "/none.csv"}, "none.csv"},
+      {{directory_}, directory_},
+      {{bad}, "bad.csv:2: column 'candidate_ns'"},
+      {{kFixture}, "--reference"},
+      {fixture({"--method", "clustered"}), "clustered-signed-rank-v1"},
+      {fixture({"--cap", "nan"}), "--cap"},
+      {fixture({"--seed", "-1"}), "--seed"},
+      {fixture({"--draws", "0"}), "--draws"},
+      {fixture({"--level", "2"}), "--level"},
+      {fixture({"--format", "xml"}), "--format"},
+      {fixture({"--batch", "nosuch"}), "nosuch"},
+      {fixture({"--frobnicate"}), "--frobnicate"},
+      {{file("e.json", "{\"results\":")}, "e.json"},
+      {{bad, bad, bad}, ""},
+  };
+  for (const auto& [words, text] : table) {
+    const Ended ended = run(words);
+    SCOPED_TRACE(ended.err);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr(text));
+  }
+}
+
+TEST_F(Analyze, help_fits_a_screen_and_shows_examples) {
+  const Ended ended = run({"--help"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("assay analyze pairs.csv"));
+  EXPECT_LE(std::count(ended.out.begin(), ended.out.end(), '\n'), 45);
+}
+
+}  // namespace
+}  // namespace assay
