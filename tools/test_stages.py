@@ -128,8 +128,12 @@ def unit_tests(results, _options):
 
 
 def other_tests(results, _options):
-    run_programs(results, [p for p in gtests(BUILD)
-                           if p.name.startswith("test_") and p.name not in layer_tests()])
+    run_programs(results, [p for p in gtests(BUILD) if p.name.startswith("test_")
+                           and p.name not in layer_tests() and "fault" not in p.name])
+
+
+def fault_tests(results, _options):
+    run_programs(results, [p for p in gtests(BUILD) if "fault" in p.name])
 
 
 def long_tests(results, _options):
@@ -153,13 +157,9 @@ def scripts_in(*folders):
     return stage
 
 
-def optional_tool(tool, *arguments):
-    def stage(results, options):
-        script = ROOT / "tools" / tool
-        if script.is_file():
-            run_script(results, script, [*arguments, *(["--long"] if options.long else [])])
-        else:
-            results.fail(tool, "is missing")
+def tool_script(tool, *arguments):
+    def stage(results, _options):
+        run_script(results, ROOT / "tools" / tool, arguments, timeout=6 * 3600)
     return stage
 
 
@@ -212,13 +212,13 @@ STAGES = [
     Stage("integration", "tests with real processes and archives", other_tests, needs=("build",)),
     Stage("oracle", "independent re-implementations", scripts_in("unit"), needs=("build",)),
     Stage("determinism", "the same bytes from the same evidence",
-          optional_tool("check_determinism.sh"), needs=("build",)),
-    Stage("faults", "disk full, kill -9, lost helpers", scripts_in("faults"), needs=("build",)),
+          tool_script("check_determinism.sh"), needs=("build",)),
+    Stage("faults", "disk full, kill -9, lost helpers", fault_tests, needs=("build",)),
     Stage("scripts", "./run, the tools and the word count", scripts_in("scripts"), needs=("build",)),
     Stage("docs", "every command that the documentation shows", scripts_in("docs"), needs=("build",)),
     Stage("sanitizers", "unit tests under AddressSanitizer and UBSan", sanitizers),
     Stage("fuzz", "the parsers under libFuzzer", fuzz),
     Stage("long", "error rates on real noise", long_tests, needs=("build",), long=True),
-    Stage("mutants", "the tests notice changed code", optional_tool("mutate.py", "--sample", "60"),
+    Stage("mutants", "the tests notice changed code", tool_script("mutate.py", "--sample", "60"),
           needs=("build",), long=True),
 ]

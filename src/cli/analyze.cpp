@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 namespace assay::cli {
 namespace {
 
@@ -64,11 +62,10 @@ Result<void> check_method(const std::string& method) {
   for (const std::string& name : known)
     if (method.empty() || method == name)
       return {};
-  const std::string near = nearest(method, known);
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("unknown method '{}'; try {}", printable(method, 60),
-                          near.empty() ? known.front() : near),
-              "--method");
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format("unknown method '{}'; try {}", printable(method, 60), fmt::join(known, ", ")),
+      "--method");
 }
 
 std::string number(const Json& value) {
@@ -83,7 +80,7 @@ std::string finding_text(const Json& one) {
   if (finding == "no_difference")
     return "no difference shown";
   if (finding.is_null())
-    return "no finding: these data do not allow the two tests";
+    return "no claim: these data do not allow the two tests at ratio 1";
   return fmt::format("the candidate is {} (both tests agree at ratio 1)",
                      finding.get<std::string>());
 }

@@ -94,7 +94,7 @@ void describe(CLI::App& app, const std::string& command, const std::string& summ
   for (const auto& example : examples)
     footer += "\n  " + example;
   app.footer(footer);
-  app.get_formatter()->column_width(34);
+  app.set_help_flag("-h,--help", "this text");
 }
 
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args) {
@@ -103,7 +103,7 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    if (const auto written = write_stdout(app.help()); !written)
+    if (const auto written = write_stdout(help_text(app)); !written)
       return report_error(written.error());
     return kExitDone;
   } catch (const CLI::ExtrasError&) {

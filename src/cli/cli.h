@@ -97,6 +97,10 @@ std::string progress_text(const ProgressLine::State& state);
 // Names the app "assay COMMAND" and sets the footer with its examples.
 void describe(CLI::App& app, const std::string& command, const std::string& summary,
               const std::vector<std::string>& examples);
+// What --help prints (help.cpp). A help string that begins with CMD, FILE, NAME, DIR, LIST, VAR,
+// PCT or a choice such as "pipe|null" names its value that way; neighbours with one help string
+// share a line.
+std::string help_text(const CLI::App& app);
 // Parses; nullopt = go on, else the exit code to return: 0 after --help, 2 after an error, which
 // names the flag and what to try. Any other exception of CLI11 is an exit 2 as well.
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args);

@@ -316,10 +316,11 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
   ASSAY_TRY(const Subject subject,
             subject_of(options, launcher, copies.path(verdict::Side::reference)));
   const verdict::Plan plan = plan_for(options, subject);
-  const std::string path = options.archive.value_or(default_archive_path());
+  const std::string id = uuid_v4();
+  const std::string path = options.archive.value_or(default_archive_path({}, id));
   ASSAY_TRY(evidence::ArchiveWriter archive,
             evidence::ArchiveWriter::create(
-                path, {"calibration", options.tool_version},
+                path, {"calibration", options.tool_version, id},
                 policy_of(options, subject, copies, host::Redactor::for_this_process()),
                 verdict::plan_text(plan), host::collect()));
   ASSAY_TRY_VOID(archive.event("campaign_started"));

@@ -7,6 +7,7 @@
 #include "provenance.h"
 #include "record.h"
 
+#include "assay/base/ids.h"
 #include "assay/base/text.h"
 
 #include <fmt/format.h>
@@ -76,10 +77,10 @@ void give_notices(const CompareOptions& options, const Prepared& prepared) {
     options.notice(notice);
 }
 
-Result<std::optional<std::string>> place_of(const CompareOptions& options) {
+Result<std::optional<std::string>> place_of(const CompareOptions& options, const std::string& id) {
   if (options.no_archive)
     return std::optional<std::string>{};
-  std::string path = options.archive ? *options.archive : default_archive_path(options.store);
+  std::string path = options.archive ? *options.archive : default_archive_path(options.store, id);
   if (!options.archive) {
     ASSAY_TRY_VOID(check_creatable(path, fmt::format("archive {}", printable(path, 200))));
   }
@@ -91,7 +92,8 @@ Result<std::optional<std::string>> place_of(const CompareOptions& options) {
 Result<CompareResult> run_compare(const CompareOptions& options, process::Launcher& launcher,
                                   const std::function<void(const Progress&)>& progress) {
   ASSAY_TRY(Prepared prepared, prepare(options));
-  ASSAY_TRY(const std::optional<std::string> place, place_of(options));
+  const std::string id = uuid_v4();
+  ASSAY_TRY(const std::optional<std::string> place, place_of(options, id));
   give_notices(options, prepared);
   ASSAY_TRY_VOID(run_oracles(options, prepared, launcher));
   const host::Redactor redact = host::Redactor::for_this_process();
@@ -99,7 +101,8 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
             EvidenceSink::open(place, {.policy = policy_of(options, prepared, redact),
                                        .plan = verdict::make_plan(prepared.plan),
                                        .host = host_json(prepared, launcher, redact),
-                                       .tool_version = options.tool_version}));
+                                       .tool_version = options.tool_version,
+                                       .archive_id = id}));
   ASSAY_TRY_VOID(sink.event("campaign_started", Json::object()));
   ASSAY_TRY_VOID(sink.sync());
   Campaign campaign(options, prepared, launcher, sink);

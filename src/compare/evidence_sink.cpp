@@ -36,10 +36,10 @@ Result<EvidenceSink> EvidenceSink::open(const std::optional<std::string>& path, 
     return sink;
   }
   ASSAY_TRY(evidence::ArchiveWriter writer,
-            evidence::ArchiveWriter::create(*path, {"comparison", sink.contents_.tool_version},
-                                            verdict::policy_json(sink.contents_.policy),
-                                            verdict::plan_text(sink.contents_.plan),
-                                            sink.contents_.host));
+            evidence::ArchiveWriter::create(
+                *path, {"comparison", sink.contents_.tool_version, sink.contents_.archive_id},
+                verdict::policy_json(sink.contents_.policy),
+                verdict::plan_text(sink.contents_.plan), sink.contents_.host));
   sink.writer_ = std::move(writer);
   sink.contents_.host = nullptr;  // read back from the archive
   return sink;

@@ -22,6 +22,7 @@ class EvidenceSink {
     verdict::Plan plan;
     Json host;
     std::string tool_version;
+    std::string archive_id = {};
   };
   // `path` nullopt = memory. Errors as ArchiveWriter::create.
   static Result<EvidenceSink> open(const std::optional<std::string>& path, Contents contents);

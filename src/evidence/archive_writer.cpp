@@ -157,7 +157,7 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, const Archi
   Json digests = Json::object();
   for (const GoverningFile& file : files)
     digests[file.name] = sha256_hex(file.bytes);
-  const std::string id = uuid_v4();
+  const std::string id = header.archive_id.empty() ? uuid_v4() : header.archive_id;
   const Json head = {{"schema", schema()},
                      {"kind", header.kind},
                      {"archive_id", id},

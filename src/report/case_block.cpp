@@ -78,7 +78,7 @@ std::string diagnostics_clause(const Json& case_value, const Sheet& sheet) {
                   plain_number(number_at(d, {"pair_sd_percent"}), 2),
                   plain_number(number_at(d, {"batch_sd_percent"}), 2),
                   share_text(number_at(d, {"batch_share"})));
-  add_clause(out, fmt::format("outlying pairs {} high, {} low",
+  add_clause(out, fmt::format("outlying runs {} high, {} low",
                               count_text(integer_at(d, {"outliers", "high"})),
                               count_text(integer_at(d, {"outliers", "low"}))));
   const std::string dependence = dependence_clause(d);

@@ -51,12 +51,12 @@ std::string overall_clause(const Json& report) {
     add(code);
   for (const std::string& code : texts_at(report, {"overall", "reasons"}))
     add(code);
-  const std::string because = reasons.empty() ? "" : "; because: " + join_codes(reasons);
+  const std::string why = reasons.empty() ? "" : "; reasons: " + join_codes(reasons);
   if (ended == "interrupted")
-    return "the campaign was stopped before its plan was done; " + runs + because;
+    return "the campaign was stopped before its plan was done; " + runs + why;
   if (ended == "failed")
-    return "the campaign could not be completed as asked; " + runs + because;
-  return runs + because;
+    return "the campaign could not be completed as asked; " + runs + why;
+  return runs + why;
 }
 
 std::vector<std::string> case_flags(const Json& report, const Json& case_value) {

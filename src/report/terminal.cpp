@@ -152,7 +152,16 @@ std::string rejected_text(const Json& report, const Sheet& sheet) {
   return out;
 }
 
-// "candidate 1.4, other 2": the figures behind a diagnostic code.
+// The figure of a diagnostic in its unit (docs/reference/report.md, diagnostics).
+std::string diagnostic_figure(const std::string& code, double value) {
+  if (code == "short_run" || code == "gaps_differ")
+    return time_text(value, time_unit("", value));
+  if (code == "order_effect" || code == "trend")
+    return plain_number(value, 3) + " %";
+  return code == "host_steal" ? share_text(value) : plain_number(value, 3);
+}
+
+// "candidate 1.4 %, other 2 %": the figures behind a diagnostic code.
 std::string seen_text(const Json& report, const std::string& code, const Sheet& sheet) {
   std::string out;
   int shown = 0;
@@ -165,7 +174,7 @@ std::string seen_text(const Json& report, const std::string& code, const Sheet& 
     const std::string name = text_at(diagnostic, {"case"});
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
                        name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode),
-                       plain_number(value, 3));
+                       diagnostic_figure(code, *value));
   }
   return out;
 }

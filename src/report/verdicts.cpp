@@ -69,20 +69,27 @@ std::string why(const Json& v) {
   return reasons.empty() ? "no reason is recorded" : join_codes(reasons);
 }
 
+// "; reasons: a, b", or "".
+std::string reasons_clause(const Json& v) {
+  const std::vector<std::string> reasons = texts_at(v, {"reasons"});
+  return reasons.empty() ? "" : "; reasons: " + join_codes(reasons);
+}
+
 // How the gate came out, in words; the status word itself stands in front of it.
 std::string gate_clause(const Json& v, Kind kind) {
   const std::string status = status_of(v);
   const Maybe cap = number_at(v, {"cap"});
   const std::string limit = cap ? "the cap " + cap_clause(*cap, kind) : "the cap (n/a)";
   if (status == "PASS")
-    return fmt::format("below {}; both tests at the cap agree", limit);
+    return fmt::format("below {}; both tests at the cap agree{}", limit, reasons_clause(v));
   if (status == "FAIL")
-    return fmt::format("above {}; both tests at the cap agree ({})", limit, p_values(v));
+    return fmt::format("above {}; both tests at the cap agree ({}){}", limit, p_values(v),
+                       reasons_clause(v));
   if (status == "INCONCLUSIVE")
-    return fmt::format("neither above nor below {} is shown ({}); because: {}", limit, p_values(v),
-                       why(v));
+    return fmt::format("the data leave both sides of {} open ({}){}", limit, p_values(v),
+                       reasons_clause(v));
   if (status == "INCOMPLETE")
-    return fmt::format("evidence is missing, so nothing is said about {}; because: {}", limit,
+    return fmt::format("evidence is missing, so nothing is said about {}; reasons: {}", limit,
                        why(v));
   return fmt::format("the report gives no status for {}", limit);
 }
@@ -107,21 +114,21 @@ std::string tail_claim(const Json& v, const Json& case_value) {
   if (status == "FAIL")
     return fmt::format(
         "set against its own typical run, the candidate's mean is {} % further up than the "
-        "reference's (exact batch sign-flip, {}, one-sided; pairs: {})",
+        "reference's (exact batch sign-flip, {}, one-sided; pairs: {}){}",
         plain_number(number_at(detail, {"excess_percent"}), 2),
-        p_clause("mid-p", number_at(detail, {"p_fail"})), layout_text(v));
+        p_clause("mid-p", number_at(detail, {"p_fail"})), layout_text(v), reasons_clause(v));
   if (status == "PASS")
     return fmt::format(
         "slow runs (over 1.1 times the side's typical run): candidate {}, reference {}, of {} "
         "each; "
-        "more than 5 points of additional slow runs are ruled out at one-sided 95 %",
+        "more than 5 points of additional slow runs are ruled out at one-sided 95 %{}",
         count_text(integer_at(detail, {"candidate_slow"})),
-        count_text(integer_at(detail, {"reference_slow"})), n);
+        count_text(integer_at(detail, {"reference_slow"})), n, reasons_clause(v));
   if (status == "INCONCLUSIVE")
-    return fmt::format("neither more nor equally rare slow runs are shown; {}; because: {}",
-                       tail_power(v, detail), why(v));
+    return fmt::format("neither more nor equally rare slow runs are shown; {}{}",
+                       tail_power(v, detail), reasons_clause(v));
   if (status == "INCOMPLETE")
-    return fmt::format("evidence is missing, so nothing is said about slow runs; because: {}",
+    return fmt::format("evidence is missing, so nothing is said about slow runs; reasons: {}",
                        why(v));
   return "the report gives no status";
 }

@@ -51,7 +51,7 @@ std::string overall_status(const Json& report);
 std::string overall_clause(const Json& report);
 // Codes worth a flag beside the case: the wall verdict's, and the diagnostics that name the case.
 std::vector<std::string> case_flags(const Json& report, const Json& case_value);
-// Gate of the whole campaign could not be met because it did not finish.
+// The campaign did not reach its end, or nothing says that it did.
 bool is_unfinished(const Json& report);
 
 std::string join_codes(const std::vector<std::string>& codes);

@@ -98,6 +98,10 @@ Finding find_difference(const stats::Pairs& pairs, double level) {
       return "down";
     return "no_difference";
   };
+  // Where even the smallest flip p is above alpha nothing could be found: that is no "no
+  // difference".
+  if (std::ldexp(1.0, -pairs.batches) > alpha)
+    return f;
   f.finding = direction(stats::test_at(pairs, 0.0));
   if (f.finding != "no_difference") {
     if (pairs.batches > 2 && direction(stats::test_without_heaviest_batch(pairs, 0.0)) != f.finding)

@@ -24,6 +24,7 @@ inline constexpr int kArchiveMinor = 0;
 struct ArchiveHeader {
   std::string kind;  // "comparison", "calibration", ...
   std::string tool_version;
+  std::string archive_id = {};  // a UUIDv4 that names the place too; "" = a fresh one
 };
 
 class ArchiveWriter {

@@ -76,6 +76,22 @@ TEST(Command, help_exits_0_and_fits_a_screen_with_two_examples) {
   }
 }
 
+TEST(Command, every_listed_command_has_a_help_of_one_screen_with_two_examples) {
+  const std::string usage = assay({"--help"}).out;
+  auto at = usage.find("Commands:\n") + 10;
+  int commands = 0;
+  for (; usage.compare(at, 2, "  ") == 0; at = usage.find('\n', at) + 1, ++commands) {
+    const std::string name = usage.substr(at + 2, usage.find(' ', at + 2) - at - 2);
+    const auto help = assay({name, "--help"});
+    EXPECT_EQ(help.code, 0) << name;
+    EXPECT_LE(lines(help.out), 60) << name;
+    const auto examples = help.out.find("\nExamples:\n  assay " + name);
+    ASSERT_NE(examples, std::string::npos) << name;
+    EXPECT_THAT(help.out.substr(examples + 12), HasSubstr("\n  assay " + name));
+  }
+  EXPECT_GE(commands, 1);
+}
+
 TEST(Command, without_words_shows_the_usage_on_stderr_and_exits_2) {
   const auto ended = assay({});
   EXPECT_EQ(ended.code, 2);

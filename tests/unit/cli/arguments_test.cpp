@@ -117,6 +117,34 @@ TEST_F(Arguments, print_help_with_the_examples_and_exit_0) {
   EXPECT_EQ(err, "");
 }
 
+TEST_F(Arguments, help_names_each_value_and_takes_one_line_per_flag) {
+  std::string text;
+  std::vector<std::string> words;
+  app_.add_option("-p,--prepare", text, "CMD before every run");
+  app_.add_option("-P,--scan", text, "VAR MIN MAX: measure each step");
+  app_.add_option("--output", text, "pipe|null|FILE (pipe)");
+  app_.add_option("--format", text, "CSV or JSON");
+  app_.add_option("--sort", text, "auto|name");
+  app_.add_flag("-i,--ignore", json_, "=CODES: these are no failures");
+  for (const char* flag : {"--export-json", "--export-csv"})
+    app_.add_option(flag, text, "FILE, - is stdout");
+  app_.add_option("COMMAND", words, "REFERENCE CANDIDATE");
+  const std::string help = help_text(app_);
+  EXPECT_THAT(help, HasSubstr("Usage: assay test [OPTIONS] COMMAND...\n"));
+  for (const char* line : {"\n  -h, --help                     this text\n",
+                           "\n  --pairs, --samples N           pairs\n",
+                           "\n  -p, --prepare CMD              before every run\n",
+                           "\n  -P, --scan VAR MIN MAX         measure each step\n",
+                           "\n  --output pipe|null|FILE        (pipe)\n",
+                           "\n  --format WORD                  CSV or JSON\n",
+                           "\n  --sort WORD                    auto|name\n",
+                           "\n  -i, --ignore[=CODES]           these are no failures\n",
+                           "\n  --export-json, --export-csv FILE, - is stdout\n",
+                           "\n  COMMAND                        REFERENCE CANDIDATE\n"})
+    EXPECT_THAT(help, HasSubstr(line));
+  EXPECT_THAT(help, testing::EndsWith("\n  assay test 2\n"));
+}
+
 TEST_F(Arguments, with_numbers_that_are_none_are_refused_by_name) {
   for (const char* bad : {"0", "-1", "1001", "1.5", "nan", "99999999999999999999", "", "7x", "0x7"})
     expect_refused({"--pairs", bad}, "--pairs");

@@ -43,6 +43,7 @@ TEST_F(CgroupLimits, are_unknown_when_one_level_is_garbage) {
 TEST_F(CgroupLimits, of_a_path_outside_our_view_come_from_the_mount) {
   put("proc/self/cgroup", "0::/../elsewhere\n");
   put("sys/fs/cgroup/cpu.max", "50000 100000\n");
+  put("sys/fs/elsewhere/cpu.max", "10000 100000\n");  // outside the mount: not ours
   EXPECT_EQ(cpu(), 0.5);
 }
 
@@ -62,6 +63,14 @@ TEST_F(CgroupLimits, of_version_1_come_from_each_controllers_own_path) {
   EXPECT_EQ(value(host, "cgroup_version"), 1);
   EXPECT_EQ(value(host, "cgroup_cpu_limit"), 2.5);
   EXPECT_EQ(value(host, "cgroup_memory_limit_bytes"), 4096000);
+}
+
+TEST_F(CgroupLimits, of_version_1_are_unlimited_at_the_largest_number) {
+  put("proc/self/cgroup", "4:memory:/m\n2:cpu:/\n");
+  put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  put("sys/fs/cgroup/memory/m/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(cpu(), "unlimited");
+  EXPECT_EQ(memory(), "unlimited");
 }
 
 TEST_F(CgroupLimits, keep_the_path_to_themselves) {

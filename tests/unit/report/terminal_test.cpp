@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/table.h"
 #include "report/view.h"
 
@@ -40,10 +42,21 @@ TEST(Terminal, the_time_unit_follows_the_size_unless_one_is_named) {
   EXPECT_THAT(terminal(report, {}), HasSubstr("251.3 ms"));
   EXPECT_THAT(terminal(report, {.time_unit = "second"}), HasSubstr("0.251 s"));
   EXPECT_THAT(terminal(report, {.time_unit = "microsecond"}), HasSubstr("251300 us"));
+  Json slow = report;
+  slow["cases"][0]["candidate"]["median_ns"] = 2.5e9;
+  EXPECT_THAT(terminal(slow, {.columns = 200}), HasSubstr("251.3 ms    2500 ms"));
   EXPECT_EQ(time_text(999, time_unit("", 999)), "999 ns");
   EXPECT_EQ(time_text(1e3, time_unit("", 1e3)), "1.000 us");
   EXPECT_EQ(time_text(999e6, time_unit("", 999e6)), "999.0 ms");
   EXPECT_EQ(time_text(1e9, time_unit("", 1e9)), "1.000 s");
+}
+
+TEST(Terminal, figures_that_are_not_finite_are_absent) {
+  const Json value = {{"a", std::nan("")}, {"b", UINT64_MAX}, {"c", "1"}};
+  EXPECT_FALSE(number_at(value, {"a"}));
+  EXPECT_FALSE(integer_at(value, {"b"}));
+  EXPECT_FALSE(number_at(value, {"c"}));
+  EXPECT_FALSE(number_at(value, {"c", "d"}));
 }
 
 TEST(Terminal, mean_time_order_sorts_by_the_candidates_mean) {
@@ -73,7 +86,7 @@ TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
 
 TEST(Terminal, what_ended_the_campaign_is_named) {
   EXPECT_THAT(terminal(fixture("interrupted"), {.columns = 300}),
-              HasSubstr("because: sigint, interrupted, planned_runs_missing"));
+              HasSubstr("reasons: sigint, interrupted, planned_runs_missing"));
 }
 
 TEST(Terminal, a_calibrated_host_is_named_with_its_states) {
@@ -83,7 +96,9 @@ TEST(Terminal, a_calibrated_host_is_named_with_its_states) {
 }
 
 TEST(Terminal, diagnostics_carry_their_figures) {
-  EXPECT_THAT(terminal(fixture("fail"), {.columns = 400}), HasSubstr("Seen: candidate 1.4."));
+  EXPECT_THAT(terminal(fixture("fail"), {.columns = 400}), HasSubstr("Seen: candidate 1.4 %."));
+  EXPECT_THAT(terminal(fixture("no-difference"), {.columns = 400}),
+              HasSubstr("Seen: candidate 5.100 ms."));
 }
 
 TEST(Terminal, limits_stand_under_what_is_not_proved) {

@@ -31,6 +31,13 @@ TEST(VerdictWords, faster_turns_sign_and_limits_around) {
   EXPECT_EQ(sentence_of(report), "candidate faster by 3.20 % [2.50, 3.90]");
 }
 
+TEST(VerdictWords, percents_have_the_digits_that_the_interval_can_carry) {
+  EXPECT_THAT(sentence_of(fixture("fail")), HasSubstr("slower by 8.2 % [7.1, 9.3]"));
+  Json report = fixture("no-gate");
+  wall(report).update({{"estimate", 1.00213}, {"lower", 1.00204}, {"upper", 1.00222}});
+  EXPECT_THAT(sentence_of(report), HasSubstr("slower by 0.213 % [0.204, 0.222]"));
+}
+
 TEST(VerdictWords, no_difference_says_what_is_ruled_out_at_which_level) {
   EXPECT_EQ(sentence_of(fixture("no-difference")),
             "no difference shown; differences above 0.49 % are ruled out at level 95 %");
@@ -48,7 +55,9 @@ TEST(VerdictWords, gates_say_status_cap_and_why) {
       sentence_of(fixture("fail")),
       HasSubstr("FAIL: above the cap 1.05 (at most 5 % slower); both tests at the cap agree"));
   EXPECT_THAT(sentence_of(fixture("pass")), HasSubstr("PASS: below the cap 1.02"));
-  EXPECT_THAT(sentence_of(fixture("inconclusive")), HasSubstr("because: one_batch_decides"));
+  EXPECT_THAT(sentence_of(fixture("inconclusive")), HasSubstr("reasons: one_batch_decides"));
+  EXPECT_THAT(sentence_of(fixture("inconclusive")),
+              HasSubstr("INCONCLUSIVE: the data leave both sides of the cap 1.05"));
   EXPECT_THAT(sentence_of(fixture("interrupted")), HasSubstr("INCOMPLETE: evidence is missing"));
 }
 
@@ -97,6 +106,10 @@ TEST(VerdictWords, every_interval_has_method_level_n_and_batches) {
   EXPECT_THAT(text, HasSubstr("hierarchical-percentile-v1, level 95 %, 2000 draws, seed 20260906: "
                               "ratio 1.0209 [1.0139, 1.0291] (not calibrated)"));
   EXPECT_THAT(text, Not(HasSubstr("disagree")));
+  Json report = fixture("no-gate");
+  report["cases"][0]["verdicts"]["cpu"]["n_pairs"] = 59;
+  EXPECT_THAT(terminal(report, {.columns = 1000}),
+              HasSubstr("n = 59 pairs, B = 10 batches: CPU time ratio 1.0198 [1.0181, 1.0216]\n"));
 }
 
 TEST(VerdictWords, disagreeing_methods_are_said_to_disagree) {
@@ -128,6 +141,9 @@ TEST(VerdictWords, junit_counts_each_gate_and_absent_evidence_never_helps) {
   Json report = fixture("no-gate");
   report["status"] = "interrupted";
   EXPECT_THAT(junit(report), Not(HasSubstr("errors=\"0\"")));
+  report = fixture("pass");
+  report["status"] = "failed";
+  EXPECT_THAT(junit(report), HasSubstr("tests=\"4\" failures=\"0\" errors=\"1\""));
   report = fixture("pass");
   report["cases"] = Json::array();
   EXPECT_THAT(junit(report), HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\""));

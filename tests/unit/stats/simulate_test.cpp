@@ -12,12 +12,19 @@ namespace assay::stats {
 namespace {
 
 SimulationOptions small(int threads) {
-  return {99, 150, threads};
+  return {99, 100, threads};
+}
+
+CoveragePlan few_bootstraps() {
+  CoveragePlan plan;
+  plan.bootstrap_draws = 100;
+  plan.bootstrap_replications = 40;
+  return plan;
 }
 
 TEST(Simulation, the_number_of_threads_changes_nothing) {
-  const auto one = simulate_coverage(small(1), {});
-  const auto three = simulate_coverage(small(3), {});
+  const auto one = simulate_coverage(small(1), few_bootstraps());
+  const auto three = simulate_coverage(small(3), few_bootstraps());
   ASSERT_EQ(one.size(), three.size());
   for (std::size_t i = 0; i < one.size(); ++i) {
     EXPECT_EQ(one[i].coverage, three[i].coverage);
@@ -31,8 +38,8 @@ TEST(Simulation, another_seed_gives_other_data) {
   SimulationOptions other = small(2);
   other.seed = 100;
   double difference = 0;
-  const auto a = simulate_coverage(small(2), {});
-  const auto b = simulate_coverage(other, {});
+  const auto a = simulate_coverage(small(2), few_bootstraps());
+  const auto b = simulate_coverage(other, few_bootstraps());
   for (std::size_t i = 0; i < a.size(); ++i)
     difference += std::fabs(a[i].power - b[i].power);
   EXPECT_GT(difference, 0);
@@ -93,11 +100,12 @@ TEST(Simulation, rare_shares_average_five_percent) {
 
 TEST(Simulation, rules_behave_as_published_at_small_size) {
   const SimulationOptions options{7, 400, 2};
-  for (const CoverageCell& cell : simulate_coverage(options, {})) {
+  for (const CoverageCell& cell : simulate_coverage(options, few_bootstraps())) {
     EXPECT_GT(cell.coverage, 0.90) << noise_name(cell.noise) << cell.batch_sd;
     EXPECT_GE(cell.both_agree_coverage, cell.coverage);
   }
-  CoveragePlan three;
+  CoveragePlan three = few_bootstraps();
+  three.bootstrap_replications = 150;
   three.layout = {3, 20};
   const auto cells = simulate_coverage(options, three);
   EXPECT_LT(*cells[4].bootstrap_coverage, 0.85) << "batch sd 2 %, three batches";

@@ -55,6 +55,7 @@ TEST(Analysis, without_a_cap_there_is_no_gate_and_the_exit_code_is_zero) {
 
 TEST(Analysis, three_batches_are_analysed_and_never_gated) {
   const Json json = analyze(paired(3, 20, 1.4), {.draws = 200, .cap = 1.05});
+  EXPECT_TRUE(json.at("finding").is_null());
   EXPECT_EQ(json.at("gate").at("verdict"), "INCONCLUSIVE");
   EXPECT_TRUE(has(json.at("gate").at("reasons"), "too_few_batches"));
   EXPECT_EQ(exit_code_of(json), 4);

@@ -121,14 +121,29 @@ TEST(Diagnostics, leftover_children_steal_and_rejections_are_counted) {
   EXPECT_EQ(report.at("cases").at(0).at("reference").at("descendants_left_runs"), 1);
 }
 
-TEST(Diagnostics, methods_that_disagree_about_the_cap_are_named) {
-  // Three batches far apart: the percentile bootstrap is too narrow, the t interval is not.
-  CompareInputs in = make_inputs({.batches = 3, .pairs = 20, .noise = 0.001, .draws = 200});
-  edit(in, is_candidate, [](Sample& s) { scale(s, 1.01 + 0.01 * static_cast<double>(s.batch)); });
-  const Json report = derive(in);
-  EXPECT_EQ(report.at("cases").at(0).at("methods_disagree"), true)
-      << report.at("cases").at(0).dump();
-  EXPECT_TRUE(has(report.at("reason_codes"), "methods_disagree"));
+// -1, 0 or 1: where the interval lies beside ratio 1.
+int side(const Json& interval) {
+  return interval.at("lower").get<double>() > 1   ? 1
+         : interval.at("upper").get<double>() < 1 ? -1
+                                                  : 0;
+}
+
+TEST(Diagnostics, methods_that_disagree_about_the_difference_are_named) {
+  constexpr double kBatch[] = {-0.012, 0.004, 0.011, 0.007, -0.006, 0.014, 0.009, 0.002};
+  int agreed = 0;
+  int disagreed = 0;
+  for (int step = 0; step < 40; ++step) {
+    CompareInputs in = make_inputs({.batches = 8, .pairs = 20, .noise = 0.001, .draws = 200});
+    edit(in, is_candidate, [&](Sample& s) { scale(s, 0.99 + 0.0005 * step + kBatch[s.batch]); });
+    const Json report = derive(in);
+    const Json& one = report.at("cases").at(0);
+    const bool differ = side(one.at("bootstrap")) != side(one.at("verdicts").at("wall"));
+    EXPECT_EQ(one.at("methods_disagree"), differ);
+    EXPECT_EQ(has(report.at("reason_codes"), "methods_disagree"), differ);
+    ++(differ ? disagreed : agreed);
+  }
+  EXPECT_GT(agreed, 0);
+  EXPECT_GT(disagreed, 0);
 }
 
 }  // namespace
