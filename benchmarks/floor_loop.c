@@ -1,5 +1,5 @@
-/* floor_loop N PROGRAM: the floor of timing a process: vfork, three dup2, exec, wait4, nothing else.
- * Prints "median_ns min_ns". */
+/* floor_loop N PROGRAM: the floor of timing a process: vfork, three dup2, exec, wait4, nothing
+ * else. Prints "median_ns min_ns". */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 # Rewrites tests/golden/report-* from what the renderers print now, then shows what changed.
 # Usage: tools/approve_goldens.sh [BUILD_DIR]   (default build/test; the test must be built)
 set -eu
-root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+root=$(cd -- "$(dirname -- "$0")/.." && pwd)
 build=${1:-$root/build/test}
 test_program=$build/tests/test_report
 if [ ! -x "$test_program" ]; then

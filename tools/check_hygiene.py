@@ -21,7 +21,7 @@ URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([^/\s:\"'<>)\]]+)")
 
 # The patterns are written so that they don't match themselves.
 REFUSED = [
-    ("a path of one machine", re.compile(r"(?<![\w.])/(?:wor[k]|hom[e]/(?!alice|bob|someone|user)\w|roo[t]/(?!x\b)\w|User[s]/\w)")),
+    ("a path of one machine", re.compile(r"(?<![\w.])/(?:wor[k]|hom[e]/(?!alice|ada|bob|someone|user)\w|roo[t]/(?!x\b)\w|User[s]/\w)")),
     ("an unfinished-work marker", re.compile(r"\b(?:TOD[O]|FIXM[E]|XX[X]|HAC[K])\b")),
     ("a seed letter (say what it is)", re.compile(r"\b[sS]eed [ABC]\b")),
     ("a word that is not about the product",

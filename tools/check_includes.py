@@ -72,7 +72,9 @@ def check_include(layer, path, quote, target):
     if ".." in parts or folder[0] in ALLOWED or parts[0] in ("src", "include", "tests"):
         own = folder[0] == layer and ".." not in parts
         return None if own else f"a private header of another folder ({target})"
-    if not (path.parent / target).is_file():
+    # A program in a subfolder of a layer (the launcher) shares the layer's private headers.
+    shared = [folder for folder in path.parents if folder.name == layer or folder == path.parent]
+    if not any((folder / target).is_file() for folder in shared):
         return f"{target} is neither in this folder nor a public header 'assay/LAYER/...'"
     return None
 

@@ -237,16 +237,24 @@ Result<void> set_options(Flags& f) {
   return check_exports(f.exports, f.json);
 }
 
-// With --cpu the tool stays away from the measured CPUs where it can.
-std::vector<int> other_cpus(const std::vector<int>& measured) {
-  std::vector<int> others;
+std::vector<int> usable_cpus() {
+  std::vector<int> out;
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  if (measured.empty() || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
+        out.push_back(cpu);
+  return out;
+}
+
+// With --cpu the tool stays away from the measured CPUs where it can.
+std::vector<int> other_cpus(const compare::CompareOptions& run) {
+  std::vector<int> others;
+  if (run.cpus.empty())
     return others;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed) &&
-        std::find(measured.begin(), measured.end(), cpu) == measured.end())
+  for (const int cpu : run.usable_cpus)
+    if (std::find(run.cpus.begin(), run.cpus.end(), cpu) == run.cpus.end())
       others.push_back(cpu);
   return others;
 }
@@ -313,7 +321,8 @@ Result<void> print_result(const Flags& f, const Style& style,
 
 int measure(Flags& f, const Style& style) {
   process::install_signal_handlers();
-  auto launcher = process::Launcher::start({.own_cpus = other_cpus(f.run.cpus)});
+  f.run.usable_cpus = usable_cpus();  // before the launcher moves this process aside
+  auto launcher = process::Launcher::start({.own_cpus = other_cpus(f.run)});
   if (!launcher)
     return report_error(launcher.error());
   ProgressLine line(style);

@@ -77,19 +77,24 @@ Result<void> check_limits(const CompareOptions& options) {
   return {};
 }
 
-Result<void> check_cpus(const std::vector<int>& cpus) {
+std::vector<int> own_cpus() {
+  std::vector<int> out;
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  if (cpus.empty() || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-    return {};
-  std::string known;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
-      known += fmt::format("{}{}", known.empty() ? "" : ",", cpu);
-  for (const int cpu : cpus)
-    if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
+        out.push_back(cpu);
+  return out;
+}
+
+Result<void> check_cpus(const CompareOptions& options) {
+  const std::vector<int> usable = options.usable_cpus.empty() ? own_cpus() : options.usable_cpus;
+  for (const int cpu : options.cpus)
+    if (std::find(usable.begin(), usable.end(), cpu) == usable.end())
       return tl::unexpected(
-          bad(fmt::format("CPU {} is not usable here: this process may run on {}", cpu, known),
+          bad(fmt::format("CPU {} is not usable here: this process may run on {}", cpu,
+                          fmt::join(usable, ",")),
               "--cpu"));
   return {};
 }
@@ -283,7 +288,7 @@ Result<Prepared> prepare(const CompareOptions& options) {
   Prepared prepared;
   ASSAY_TRY_VOID(check_commands(options));
   ASSAY_TRY_VOID(check_limits(options));
-  ASSAY_TRY_VOID(check_cpus(options.cpus));
+  ASSAY_TRY_VOID(check_cpus(options));
   ASSAY_TRY_VOID(check_archive(options));
   ASSAY_TRY(const auto points, parameter_points(options.parameters));
   std::set<std::string> used;

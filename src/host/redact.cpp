@@ -35,7 +35,7 @@ bool is_name_byte(char c) {
 // Whether a whole path begins at text[at] == '/'. Names before it make it the middle of a longer
 // path
 // ("/mnt/root", "../root", "src/root"), unless they are a flag that takes its path without a blank
-// ("-I/root", "@/root/arguments"). Slashes alone do not ("//root", "file:///root").
+// ("-I/root", "@/root"). Slashes alone do not ("//root", "file:///root").
 bool path_begins(std::string_view text, std::size_t at) {
   char first = '-';
   for (std::size_t i = at; i-- > 0;) {

@@ -59,7 +59,7 @@ def the_include_check_refuses_every_forbidden_arrow(_options, scratch):
 @check
 def the_hygiene_check_refuses_what_belongs_to_one_machine(_options, scratch):
     # Put together here, so that this file passes the check itself.
-    lines = ["see /ho" + "me/jane/project", "cd /wo" + "rk/project", "https://pkgs.corp." + "lan/x",
+    lines = ["see /ho" + "me/jane/project", "cd /wo" + "rk/project", "https:" + "//pkgs.corp.lan/x",
              "// TO" + "DO later", "as seed" + " A says", "jane@" + "corp.com"]
     tree_with(scratch, {"good.md": "https://github.com/x, /usr/bin/env, ../shared/data, mailbox\n",
                         "bad.md": "\n".join(lines) + "\n"})

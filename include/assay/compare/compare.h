@@ -1,6 +1,11 @@
 // `assay compare`: the paired runner. Plan first, evidence before judgement, then a report.
 #pragma once
 
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/process/launcher.h"
+#include "assay/verdict/policy.h"
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,11 +13,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "assay/base/json.h"
-#include "assay/base/result.h"
-#include "assay/process/launcher.h"
-#include "assay/verdict/policy.h"
 
 namespace assay::compare {
 
@@ -27,9 +27,9 @@ struct CompareOptions {
   std::optional<std::int64_t> seed;
   bool adaptive = false;
   bool layout_padding = true;
-  std::string shell;  // "" = none
-  std::string setup, cleanup;                 // once per side per batch
-  std::vector<std::string> prepare, conclude; // around every run; one for all or one per command
+  std::string shell;                           // "" = none
+  std::string setup, cleanup;                  // once per side per batch
+  std::vector<std::string> prepare, conclude;  // around every run; one for all or one per command
   std::string input;
   std::optional<std::string> oracle_file, oracle_command;
   verdict::Gates gates;
@@ -43,12 +43,15 @@ struct CompareOptions {
   bool show_output = false;
   bool idle_gap = false;  // equalise the gap between runs
   std::vector<int> cpus;
+  // What `cpus` may name; empty = where this process may run now (it may have moved aside already).
+  std::vector<int> usable_cpus;
   std::optional<double> resolve;  // smallest difference of interest, ratio - 1
   std::int64_t bootstrap_draws = 2000;
   double level = 0.95;
   std::optional<std::string> archive;  // nullopt = default place
-  std::optional<std::string> store;    // of the default place; nullopt = $ASSAY_STORE, else ./assay-archives
-  bool no_archive = false;             // nothing is written; the report is derived from memory
+  std::optional<std::string>
+      store;                // of the default place; nullopt = $ASSAY_STORE, else ./assay-archives
+  bool no_archive = false;  // nothing is written; the report is derived from memory
   std::string tool_version;
   // Called before the first run with what is worth knowing but refuses nothing; may be empty.
   std::function<void(const std::string&)> notice;
@@ -57,25 +60,26 @@ struct CompareOptions {
 struct Progress {
   int pairs_done = 0, pairs_planned = 0;
   int batch = 0, batches = 0;
-  std::string what;       // the case being measured
+  std::string what;  // the case being measured
   double elapsed_seconds = 0;
 };
 
 struct CompareResult {
   Json report;
-  std::string report_bytes;    // exactly report.json's bytes
-  std::string archive_path;    // "" with no_archive
+  std::string report_bytes;               // exactly report.json's bytes
+  std::string archive_path;               // "" with no_archive
   std::vector<std::string> sample_lines;  // only with no_archive: else samples.jsonl has them
-  std::string first_failure;   // human text: which run, code, stderr excerpt; "" when none
+  std::string first_failure;  // human text: which run, code, stderr excerpt; "" when none
   int stop_signal = 0;
 };
 
-// Everything that can be refused is refused before the first run: commands, files, numbers, layouts.
+// Everything that can be refused is refused before the first run: commands, files, numbers,
+// layouts.
 Result<CompareResult> run_compare(const CompareOptions& options, process::Launcher& launcher,
                                   const std::function<void(const Progress&)>& progress);
 
-// --dry-run: the same checks, then the plan in plain words. Runs and writes nothing (an --oracle-cmd is
-// not run).
+// --dry-run: the same checks, then the plan in plain words. Runs and writes nothing (an
+// --oracle-cmd is not run).
 Result<std::string> describe_plan(const CompareOptions& options);
 
 // The points of `-P VAR MIN MAX -D STEP`, exact in decimal: ("0.5", "2", "0.5") -> 0.5 1.0 1.5 2.0.
