@@ -92,10 +92,9 @@ Result<void> check_cpus(const CompareOptions& options) {
   const std::vector<int> usable = options.usable_cpus.empty() ? own_cpus() : options.usable_cpus;
   for (const int cpu : options.cpus)
     if (std::find(usable.begin(), usable.end(), cpu) == usable.end())
-      return tl::unexpected(
-          bad(fmt::format("CPU {} is not usable here: this process may run on {}", cpu,
-                          fmt::join(usable, ",")),
-              "--cpu"));
+      return tl::unexpected(bad(fmt::format("CPU {} is not usable here: this process may run on {}",
+                                            cpu, fmt::join(usable, ",")),
+                                "--cpu"));
   return {};
 }
 

@@ -92,15 +92,9 @@ Json gate_json(const stats::Pairs& pairs, double cap) {
   if (pairs.batches < 2)
     return refused_gate(cap, "too_few_batches");
   const stats::GateResult gate = stats::judge_gate(pairs, {.cap = cap});
-  std::set<std::string> reasons(gate.reasons.begin(), gate.reasons.end());
-  std::string verdict(stats::verdict_name(gate.verdict));
-  if (pairs.batches < stats::kMinGateBatches) {
-    verdict = "INCONCLUSIVE";
-    reasons.insert("too_few_batches");
-  }
   return {{"cap", cap},
-          {"verdict", verdict},
-          {"reasons", reasons},
+          {"verdict", stats::verdict_name(gate.verdict)},
+          {"reasons", std::set<std::string>(gate.reasons.begin(), gate.reasons.end())},
           {"p_t", gate.test.p_t_up},
           {"p_flip", gate.test.p_flip_up}};
 }

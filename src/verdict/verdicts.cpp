@@ -102,11 +102,6 @@ void judge_ratio_gate(const Campaign& campaign, const stats::Pairs& pairs, Verdi
   v.p_t = gate.test.p_t_up;
   v.p_flip = gate.test.p_flip_up;
   v.p_family = gate.p_fail;
-  if (v.n_batches < stats::kMinGateBatches) {
-    v.status = "INCONCLUSIVE";
-    v.reasons.insert("too_few_batches");
-    v.p_family = 1;
-  }
   if (!stats::fail_possible(v.n_batches, static_cast<int>(campaign.cases.size()), campaign.alpha))
     v.reasons.insert("fail_impossible_at_this_layout");
   if (v.status == "INCONCLUSIVE")

@@ -141,7 +141,7 @@ def flags_in_help(text):
 
 
 def section_of(reference, command):
-    found = re.search(rf"^## .*`assay {command}.*?(?=^## |\Z)", reference, re.M | re.S)
+    found = re.search(rf"^## `assay {command}.*?(?=^## |\Z)", reference, re.M | re.S)
     expect(found is not None, f"docs/reference/cli.md has no section for `assay {command}`")
     return found.group(0)
 

@@ -185,7 +185,7 @@ class Faults : public ::testing::Test {
   static void SetUpTestSuite() {
     const Life life;
     const Outcome outcome =
-        life.run({"-s", "200", "-e",
+        life.run({"-s", "2000", "-e",
                   "trace=mkdir,mkdirat,openat,write,fsync,fdatasync,renameat2,fchmod,close"});
     usable_ = outcome.exit_code == 0;
     reason_ = slurp(life.base() + "/stderr");
@@ -293,6 +293,24 @@ TEST_F(Faults, a_pair_takes_one_write_one_barrier_and_then_its_anchor) {
     EXPECT_EQ(names_from(calls_, i, 3), (std::vector<std::string>{"write", "fdatasync", "write"}));
   }
   EXPECT_EQ(pairs, kPairs);
+}
+
+TEST_F(Faults, the_journal_is_synced_at_the_start_on_request_and_at_the_end) {
+  int found = 0;
+  for (std::size_t i = 1; i < calls_.size(); ++i) {
+    const std::string& line = calls_[i].line;
+    if (line.find("archive_created") != std::string::npos) {
+      EXPECT_EQ(names_from(calls_, i, 2), (std::vector<std::string>{"write", "fdatasync"}));
+      ++found;
+    }
+    if (line.find("\\\"finished\\\"") != std::string::npos) {
+      EXPECT_EQ(calls_[i - 1].name, "fdatasync");
+      EXPECT_EQ(names_from(calls_, i, 5),
+                (std::vector<std::string>{"write", "fsync", "close", "fsync", "close"}));
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, 2);
 }
 
 TEST_F(Faults, every_failed_write_ends_the_campaign_without_a_verdict) {

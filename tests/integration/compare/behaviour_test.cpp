@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <sched.h>
 #include <set>
 #include <sstream>
 
@@ -372,17 +373,28 @@ TEST_F(Behaviour, stderr_is_recorded_and_judged_only_when_asked) {
   EXPECT_THAT(done.err, AllOf(HasSubstr("--require-empty-stderr"), HasSubstr("a warning")));
 }
 
-TEST_F(Behaviour, pinned_runs_stay_on_their_cpu_and_the_policy_says_so) {
-  write("cpus.sh", "grep Cpus_allowed_list /proc/self/status\n");
-  const Finished done =
-      compare({"--batches", "1", "--pairs", "1", "--cpu", "0", "sh cpus.sh", "sh cpus.sh"});
-  if (done.err.find("--cpu") != std::string::npos)
-    GTEST_SKIP() << "CPU 0 is not usable here";
+TEST_F(Behaviour, pinned_runs_stay_on_their_cpu_and_the_tool_keeps_away) {
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  std::size_t cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed))
+    ++cpu;
+  const std::string measured = std::to_string(cpu);
+  write("own.sh", "grep Cpus_allowed_list /proc/self/status\n");
+  write("tool.sh", "grep Cpus_allowed_list /proc/$PPID/status\n");
+  const Finished done = compare(
+      {"--batches", "1", "--pairs", "1", "-w", "0", "--cpu", measured, "sh own.sh", "sh tool.sh"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
-  const std::string digest = samples().at(0).at("stdout_sha256").get<std::string>();
-  EXPECT_EQ(read("archive/blobs/sha256/" + digest.substr(0, 2) + "/" + digest),
-            "Cpus_allowed_list:\t0\n");
-  EXPECT_THAT(read("archive/policy.json"), HasSubstr("\"cpus\":[0]"));
+  const auto printed = [this](const Json& sample) {
+    const std::string digest = sample.at("stdout_sha256").get<std::string>();
+    return read("archive/blobs/sha256/" + digest.substr(0, 2) + "/" + digest);
+  };
+  const std::string pinned = "Cpus_allowed_list:\t" + measured + "\n";
+  EXPECT_EQ(printed(this->measured("reference").at(0)), pinned);
+  if (CPU_COUNT(&allowed) > 1) {
+    EXPECT_NE(printed(this->measured("candidate").at(0)), pinned);
+  }
+  EXPECT_THAT(read("archive/policy.json"), HasSubstr("\"cpus\":[" + measured + "]"));
 }
 
 }  // namespace

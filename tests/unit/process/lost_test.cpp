@@ -74,22 +74,35 @@ TEST_F(Lost, a_helper_killed_by_what_it_runs_is_launcher_lost_and_nothing_surviv
   EXPECT_NE(again.error().message().find("launcher_lost"), std::string::npos);
 }
 
-TEST_F(Lost, killing_the_guard_or_both_helpers_leaves_nothing_either) {
-  for (const bool both : {false, true}) {
-    SetUp();
-    ASSERT_FALSE(HasFatalFailure());
-    const std::string token = unique_token();
-    RunRequest deadly =
-        request({"sh", "-c", "setsid sleep 600 & kill -KILL $GUARD $WORKER; sleep 600"});
-    deadly.environment = {{"ASSAY_TEST_TOKEN", token},
-                          {"GUARD", std::to_string(launcher_->guard_pid())},
-                          {"WORKER", both ? std::to_string(launcher_->helper_pid()) : ""}};
-    const auto result = launcher_->run(deadly);
-    ASSERT_FALSE(result);
-    EXPECT_NE(result.error().message().find("launcher_lost"), std::string::npos);
-    EXPECT_TRUE(processes_with(token).empty()) << (both ? "both" : "guard only");
+struct Deaths {
+  bool worker;
+  const char* no_cgroup;
+};
+class LostHelpers : public LauncherTest, public ::testing::WithParamInterface<Deaths> {
+ protected:
+  void SetUp() override {
+    setenv("ASSAY_NO_CGROUP", GetParam().no_cgroup, 1);
+    LauncherTest::SetUp();
+    unsetenv("ASSAY_NO_CGROUP");
   }
+};
+
+TEST_P(LostHelpers, leave_nothing_behind_when_the_guard_dies_alone_or_with_the_worker) {
+  const std::string token = unique_token();
+  RunRequest deadly =
+      request({"sh", "-c", "setsid sleep 600 & kill -KILL $GUARD $WORKER; sleep 600"});
+  deadly.environment = {
+      {"ASSAY_TEST_TOKEN", token},
+      {"GUARD", std::to_string(launcher_->guard_pid())},
+      {"WORKER", GetParam().worker ? std::to_string(launcher_->helper_pid()) : ""}};
+  const auto result = launcher_->run(deadly);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message().find("launcher_lost"), std::string::npos);
+  EXPECT_TRUE(processes_with(token).empty());
 }
+INSTANTIATE_TEST_SUITE_P(EachWay, LostHelpers,
+                         ::testing::Values(Deaths{false, "0"}, Deaths{true, "0"},
+                                           Deaths{false, "1"}, Deaths{true, "1"}));
 
 class StopSignal : public ::testing::TestWithParam<int> {};
 

@@ -259,6 +259,7 @@ TEST(Adaptive, a_stop_prints_the_level_it_was_judged_at) {
   const Json report = derive(in);
   EXPECT_EQ(report.at("scope").at("stopped_at_look"), 8);
   EXPECT_DOUBLE_EQ(report.at("scope").at("level").get<double>(), 1 - 0.0182);
+  EXPECT_DOUBLE_EQ(report.at("scope").at("one_sided_alpha").get<double>(), 0.0091);
   EXPECT_DOUBLE_EQ(report.at("verdicts").at("wall").at("level").get<double>(), 1 - 0.0182);
   EXPECT_EQ(status_of(report, "wall"), "FAIL");
   EXPECT_TRUE(report.at("blockers").empty()) << report.at("blockers").dump();
