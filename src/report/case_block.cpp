@@ -140,7 +140,7 @@ std::string method_paragraphs(const Json& case_value, const Sheet& sheet) {
   }
   std::string out;
   for (const auto& [basis, figures] : groups)
-    out += sheet.paragraph("method", basis + ": " + figures);
+    out += sheet.paragraph("method", fmt::format("{}: {}", basis, figures));
   return out + sheet.paragraph("method 2", "wall time by " + second_method_clause(case_value));
 }
 

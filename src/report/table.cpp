@@ -109,6 +109,7 @@ std::string layout_table(const Table& table, std::size_t width, bool color) {
     }
   };
   std::vector<Cell> header;
+  header.reserve(table.columns.size());
   for (const Column& column : table.columns)
     header.push_back({column.title, Colour::bold});
   emit(header);

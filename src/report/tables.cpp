@@ -156,15 +156,16 @@ std::string note_list(const Json& report, const Dialect& dialect) {
   const Json& cases = array_at(report, {"cases"});
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string name = numbered(i, cases.size(), safe_text(case_name(cases[i]), kNameCells));
-    out += dialect.bullet + dialect.escape(name) + "\n";
+    out += fmt::format("{}{}\n", dialect.bullet, dialect.escape(name));
     for (const std::string& note : case_notes(cases[i]))
-      out += dialect.nested + dialect.escape(note) + "\n";
+      out += fmt::format("{}{}\n", dialect.nested, dialect.escape(note));
   }
   const std::vector<std::string> limits = texts_at(report, {"limits"});
   out += std::string(dialect.bullet) + "What this does not prove\n";
   for (const std::string& code : limits) {
     const std::string sentence = reason_sentence(code);
-    out += dialect.nested + dialect.escape(sentence.empty() ? code : code + ": " + sentence) + "\n";
+    const std::string text = sentence.empty() ? code : fmt::format("{}: {}", code, sentence);
+    out += fmt::format("{}{}\n", dialect.nested, dialect.escape(text));
   }
   if (limits.empty())
     out += std::string(dialect.nested) + "n/a (the report lists no limits)\n";

@@ -77,7 +77,7 @@ TEST(ReportNames, a_name_cannot_add_a_cell_or_a_row_to_a_markdown_table) {
 
 TEST(ReportNames, a_name_cannot_make_a_link_markup_or_a_mention_in_markdown) {
   const std::string out = markdown(with_name("[x](http://example.org) <b> @team `c` *d* #1"));
-  for (const char* raw : {"<b>", "@team", " `c`", " *d*", " #1"})
+  for (const char* raw : {"<b", "@team", " `c`", " *d*", " #1"})
     EXPECT_EQ(out.find(raw), std::string::npos) << raw;
   for (const char* raw : {"](", "://"})
     for (std::size_t at = out.find(raw); at != std::string::npos; at = out.find(raw, at + 1))

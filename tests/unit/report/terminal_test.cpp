@@ -101,6 +101,24 @@ TEST(Terminal, diagnostics_carry_their_figures) {
               HasSubstr("Seen: candidate 5.100 ms."));
 }
 
+TEST(Terminal, every_diagnostic_figure_has_its_unit) {
+  Json report = fixture("fail");
+  report["reason_codes"] = Json::array({"host_steal", "gaps_differ", "trend"});
+  report["diagnostics"] =
+      Json::array({Json{{"code", "host_steal"}, {"case", "c"}, {"value", 0.031}},
+                   Json{{"code", "gaps_differ"}, {"case", "c"}, {"value", 2.5e6}},
+                   Json{{"code", "trend"}, {"case", "c"}, {"value", 0.2}}});
+  const std::string text = terminal(report, {.columns = 400});
+  for (const char* figure : {"Seen: c 3.1 %.", "Seen: c 2.500 ms.", "Seen: c 0.2 %."})
+    EXPECT_THAT(text, HasSubstr(figure));
+}
+
+TEST(Terminal, methods_that_disagree_are_flagged_in_the_table) {
+  Json report = fixture("no-difference");
+  report["diagnostics"] = Json::array();
+  EXPECT_THAT(terminal(report, {.columns = 200}), HasSubstr("  methods_disagree\n"));
+}
+
 TEST(Terminal, limits_stand_under_what_is_not_proved) {
   const std::string text = terminal(fixture("no-gate"), {});
   EXPECT_GT(text.find("other_workload_not_excluded:"), text.find("What this does not prove"));

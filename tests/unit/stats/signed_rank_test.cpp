@@ -139,6 +139,9 @@ TEST(SignedRankInterval, values_inside_are_not_rejected_and_values_just_outside_
     ASSERT_GT(batch_t(signed_rank_sums(pairs, interval.lower)), limit);
     ASSERT_LT(batch_t(signed_rank_sums(pairs, interval.upper)), -limit);
     ASSERT_LE(std::fabs(batch_t(signed_rank_sums(pairs, interval.estimate))), limit);
+    // Forty halvings leave less than 1e-12 of the range between the limit and an accepted value.
+    ASSERT_LE(batch_t(signed_rank_sums(pairs, interval.lower + 1e-12)), limit);
+    ASSERT_GE(batch_t(signed_rank_sums(pairs, interval.upper - 1e-12)), -limit);
   }
 }
 
