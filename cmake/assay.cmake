@@ -13,21 +13,20 @@ target_compile_options(assay_flags INTERFACE
 
 # Parsing the same large headers is most of a build's time, so they are compiled once: one precompiled
 # header for the layers, one for the test programs. Not with a compiler cache, which could not use it.
-if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(ASSAY_PRECOMPILE ON)
-endif()
+# Each belongs to an empty library, so that nothing else has to be built before its users.
+function(assay_precompiled owner)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LINKS" ${ARGN})
+  set(empty ${PROJECT_BINARY_DIR}/precompiled/${owner}.cpp)
+  file(CONFIGURE OUTPUT ${empty} CONTENT "")
+  add_library(${owner} OBJECT ${empty})
+  target_link_libraries(${owner} PRIVATE assay_flags ${ARG_LINKS})
+  target_precompile_headers(${owner} PRIVATE ${ARG_HEADERS})
+endfunction()
 
-# assay_precompile(TARGET OWNER HEADERS...): the first caller of an OWNER compiles HEADERS for all others.
+# assay_precompile(TARGET OWNER): TARGET is compiled with the headers of OWNER.
 function(assay_precompile target owner)
-  if(NOT ASSAY_PRECOMPILE)
-    return()
-  endif()
-  get_property(first GLOBAL PROPERTY ASSAY_PCH_${owner})
-  if(first)
-    target_precompile_headers(${target} REUSE_FROM ${first})
-  else()
-    set_property(GLOBAL PROPERTY ASSAY_PCH_${owner} ${target})
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(TARGET ${owner})
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
 endfunction()
 
@@ -37,8 +36,7 @@ function(assay_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(assay_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(assay_${name} PUBLIC assay_flags ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
-  assay_precompile(assay_${name} layers <nlohmann/json.hpp> <fmt/format.h> <tl/expected.hpp>
-                   <algorithm> <functional> <map> <memory> <optional> <string> <vector>)
+  assay_precompile(assay_${name} assay_precompiled_layers)
 endfunction()
 
 # assay_test(NAME SOURCES ... LINKS ...): one GoogleTest program, run by ./test and by ctest.
@@ -51,7 +49,6 @@ function(assay_test name)
   # The source folder of the layer under test, so that its private headers can be tested.
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  assay_precompile(${name} tests <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>
-                   <fmt/format.h> <tl/expected.hpp> <algorithm> <map> <optional> <string> <vector>)
+  assay_precompile(${name} assay_precompiled_tests)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

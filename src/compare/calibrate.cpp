@@ -197,9 +197,8 @@ verdict::Plan plan_for(const CalibrateOptions& options, const Subject& subject) 
 // Runs the plan; every batch's samples are durable before the next batch starts.
 class Runner {
  public:
-  Runner(const CalibrateOptions& options, const Subject& subject, const Copies& copies,
-         process::Launcher& launcher)
-      : options_(options), subject_(subject), copies_(copies), launcher_(launcher) {}
+  Runner(const Subject& subject, const Copies& copies, process::Launcher& launcher)
+      : subject_(subject), copies_(copies), launcher_(launcher) {}
 
   Result<verdict::Ending> run(const verdict::Plan& plan, evidence::ArchiveWriter& archive,
                               const std::function<void(const Progress&)>& progress) {
@@ -257,7 +256,6 @@ class Runner {
     return complete;
   }
 
-  const CalibrateOptions& options_;
   const Subject& subject_;
   const Copies& copies_;
   process::Launcher& launcher_;
@@ -326,7 +324,7 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
   ASSAY_TRY_VOID(archive.event("campaign_started"));
   ASSAY_TRY_VOID(archive.sync());
 
-  Runner runner(options, subject, copies, launcher);
+  Runner runner(subject, copies, launcher);
   const Nanoseconds start = monotonic_now();
   ASSAY_TRY(const verdict::Ending ending, runner.run(plan, archive, progress));
   CalibrateResult result;

@@ -130,6 +130,16 @@ def every_link_between_pages_has_a_target(_options, _scratch):
     expect_equal(broken, [], "broken links")
 
 
+@check
+def every_page_is_linked_from_the_index(_options, _scratch):
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target.split("#")[0]).resolve()
+              for target in re.findall(r"\]\(([^)\s]+)\)", index.read_text())}
+    missing = [str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")
+               if page != index and page.resolve() not in linked]
+    expect_equal(sorted(missing), [], "pages that docs/README.md does not link")
+
+
 def flags_in_help(text):
     """Every flag that a --help text introduces (at the start of an option's line)."""
     flags = set()

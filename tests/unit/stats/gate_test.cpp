@@ -64,6 +64,16 @@ TEST(Gate, a_lower_is_bad_gate_mirrors_the_rule) {
   EXPECT_EQ(fail.p_fail, std::max(fail.test.p_t_down, fail.test.p_flip_down));
 }
 
+TEST(Gate, the_flip_rejects_at_alpha_itself) {
+  const double smallest = std::ldexp(1.0, -8);
+  EXPECT_EQ(judge_gate(around(0.5, 8), {.cap = 1.0, .one_sided_alpha = smallest}).verdict,
+            Verdict::fail);
+  EXPECT_EQ(judge_gate(around(-0.5, 8), {.cap = 1.0, .one_sided_alpha = smallest}).verdict,
+            Verdict::pass);
+  EXPECT_EQ(judge_gate(around(0.5, 8), {.cap = 1.0, .one_sided_alpha = smallest * 0.999}).verdict,
+            Verdict::inconclusive);
+}
+
 TEST(Gate, below_eight_batches_no_verdict_whatever_the_evidence) {
   const GateResult seven = judge_gate(around(0.5, 7), {.cap = 1.0});
   EXPECT_EQ(seven.verdict, Verdict::inconclusive);
@@ -185,6 +195,7 @@ TEST(FailPossible, the_smallest_flip_p_bounds_the_family) {
   EXPECT_FALSE(fail_possible(8, 3, kPocockNominalP / 2));
   EXPECT_TRUE(fail_possible(10, 25, 0.025));
   EXPECT_FALSE(fail_possible(10, 26, 0.025));
+  EXPECT_TRUE(fail_possible(8, 1, std::ldexp(1.0, -8)));
   EXPECT_FALSE(fail_possible(7, 1, 0.025)) << "fewer than eight batches are never gated";
 }
 
@@ -212,6 +223,23 @@ TEST(GeometricMean, it_is_a_t_interval_over_batch_means_of_case_values) {
   EXPECT_EQ(result->batches_used, 3);
   EXPECT_EQ(result->batches_dropped, 0);
   EXPECT_THAT(result->gate.reasons, Contains("too_few_batches"));
+}
+
+TEST(GeometricMean, the_gate_tests_the_distance_to_the_cap_in_fine_steps) {
+  const double log_cap = log(1.2);
+  const auto result = geometric_mean(
+      {constant_case({log_cap + 0.03, log_cap + 0.02, log_cap - 0.010001})}, 3, 0.95, {.cap = 1.2});
+  ASSERT_TRUE(result);
+  const double mean = 0.039999 / 3;
+  const double sd = std::sqrt(
+      (std::pow(0.03 - mean, 2) + std::pow(0.02 - mean, 2) + std::pow(-0.010001 - mean, 2)) / 2);
+  EXPECT_NEAR(result->gate.test.t, mean / (sd / std::sqrt(3.0)), 1e-9);
+  // Of the eight sign choices only + + + lies above the one seen.
+  EXPECT_EQ(result->gate.test.p_flip_up, 0.25);
+  ASSERT_EQ(result->gate.test.sums.size(), 3U);
+  EXPECT_EQ(result->gate.test.sums[0], 1048576);
+  EXPECT_EQ(result->gate.test.sums[1], 699051);
+  EXPECT_EQ(result->gate.test.sums[2], -349560);
 }
 
 TEST(GeometricMean, weights_count) {

@@ -73,6 +73,19 @@ TEST(Tail, fewer_than_72_pairs_never_pass) {
   EXPECT_EQ(sixty.verdict, Verdict::inconclusive);
   EXPECT_THAT(sixty.reasons, ElementsAre("tail_needs_more_pairs"));
   EXPECT_EQ(judge_tail(clean(12, 6)).verdict, Verdict::pass);
+  // Here the score alone would pass.
+  const TailResult seventy = judge_tail(clean(10, 7));
+  ASSERT_LE(seventy.pass_statistic, seventy.pass_limit);
+  EXPECT_EQ(seventy.verdict, Verdict::inconclusive);
+}
+
+TEST(Tail, slow_means_above_1_1_times_the_own_sides_median) {
+  TailData data = clean(20, 6);
+  const double typical = median(data.candidate);
+  data.candidate[0] = 1.11 * typical;
+  data.candidate[1] = 1.09 * typical;
+  EXPECT_EQ(judge_tail(data).candidate_slow, 1);
+  EXPECT_EQ(judge_tail(data).reference_slow, 0);
 }
 
 TEST(Tail, too_many_slow_runs_on_both_sides_hide_a_tail) {
