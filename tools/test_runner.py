@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 REAL_DATA = ROOT.parent / "shared" / "data"
 TAIL_LINES = 60
 SLOW_SECONDS = 10
+PROGRESS_SECONDS = 30
 
 
 class Results:
@@ -72,25 +73,40 @@ def test_environment():
     return env
 
 
-def run(command, timeout=1800, cwd=ROOT, env=None):
+def run(command, timeout=1800, cwd=ROOT, env=None, progress=False):
     """Runs a command with stdout and stderr merged. Returns (exit code, output); a command that
-    outlives `timeout` seconds is killed with its process group and gets exit code -9."""
+    outlives `timeout` seconds is killed with its process group and gets exit code -9. With
+    `progress`, its last line is shown every half minute."""
     with tempfile.TemporaryFile() as out:
         child = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                                  stdout=out, stderr=subprocess.STDOUT, cwd=cwd,
                                  env=env or test_environment(), start_new_session=True)
+        note = ""
         try:
-            code = child.wait(timeout)
-            note = ""
-        except subprocess.TimeoutExpired:
-            code, note = -9, f"\nkilled: still running after {timeout} seconds"
-        except BaseException:
+            code = wait(child, timeout, out if progress else None)
+            if code is None:
+                code, note = -9, f"\nkilled: still running after {timeout} seconds"
+        finally:
             kill_group(child)
-            raise
-        kill_group(child)
-        child.wait()
+            child.wait()
         out.seek(0)
         return code, out.read().decode("utf-8", "replace") + note
+
+
+def wait(child, timeout, out):
+    """The exit code, or None after `timeout` seconds. Shows the last line of `out` meanwhile."""
+    deadline = time.monotonic() + timeout
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return child.wait(max(0.0, min(PROGRESS_SECONDS, left) if out else left))
+        except subprocess.TimeoutExpired:
+            if left <= PROGRESS_SECONDS and time.monotonic() >= deadline:
+                return None
+        if out:
+            size = os.fstat(out.fileno()).st_size
+            last = os.pread(out.fileno(), 2000, max(0, size - 2000)).decode("utf-8", "replace")
+            print(f"  ... {(last.strip().splitlines() or [''])[-1][:90]}", flush=True)
 
 
 def kill_group(child):

@@ -89,8 +89,8 @@ std::string gate_clause(const Json& v, Kind kind) {
     return fmt::format("the data leave both sides of {} open ({}){}", limit, p_values(v),
                        reasons_clause(v));
   if (status == "INCOMPLETE")
-    return fmt::format("evidence is missing, so nothing is said about {}; reasons: {}", limit,
-                       why(v));
+    return fmt::format("evidence is missing or unusable, so nothing is said about {}; reasons: {}",
+                       limit, why(v));
   return fmt::format("the report gives no status for {}", limit);
 }
 
@@ -128,8 +128,8 @@ std::string tail_claim(const Json& v, const Json& case_value) {
     return fmt::format("neither more nor equally rare slow runs are shown; {}{}",
                        tail_power(v, detail), reasons_clause(v));
   if (status == "INCOMPLETE")
-    return fmt::format("evidence is missing, so nothing is said about slow runs; reasons: {}",
-                       why(v));
+    return fmt::format(
+        "evidence is missing or unusable, so nothing is said about slow runs; reasons: {}", why(v));
   return "the report gives no status";
 }
 
@@ -234,7 +234,7 @@ std::string method_basis(const Json& v) {
 
 std::string method_figures(const Json& v) {
   if (!number_at(v, {"estimate"}))
-    return "ratio " + not_available(v);
+    return "ratio n/a";  // the reason stands beside the verdict
   return fmt::format("ratio {} {}", ratio_text(number_at(v, {"estimate"})),
                      interval_text(number_at(v, {"lower"}), number_at(v, {"upper"})));
 }

@@ -58,7 +58,8 @@ TEST(VerdictWords, gates_say_status_cap_and_why) {
   EXPECT_THAT(sentence_of(fixture("inconclusive")), HasSubstr("reasons: one_batch_decides"));
   EXPECT_THAT(sentence_of(fixture("inconclusive")),
               HasSubstr("INCONCLUSIVE: the data leave both sides of the cap 1.05"));
-  EXPECT_THAT(sentence_of(fixture("interrupted")), HasSubstr("INCOMPLETE: evidence is missing"));
+  EXPECT_THAT(sentence_of(fixture("interrupted")),
+              HasSubstr("INCOMPLETE: evidence is missing or unusable"));
 }
 
 TEST(VerdictWords, an_untried_tail_is_named_as_not_asked) {
