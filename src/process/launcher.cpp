@@ -27,6 +27,9 @@ namespace {
 
 constexpr int kAnswerLimitMs = 30000;
 constexpr int kGuardLimitMs = 12000;  // longer than the guard needs at worst
+constexpr int kSettleLimit = 100;     // scans, kSettlePauseUs apart
+constexpr int kSettledScans = 5;
+constexpr useconds_t kSettlePauseUs = 2000;
 constexpr int kTreeLimitMs = 5000;
 
 Result<Fd> memory_file(const char* name) {
@@ -124,7 +127,14 @@ Error Launcher::State::lose(const Error& cause) {
     const Fd control(open((cgroup + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
     [[maybe_unused]] const ssize_t written = control.valid() ? write(control.get(), "1", 1) : 0;
   }
-  const int left = end_descendants(Roots::other_sessions, kTreeLimitMs).left;
+  int left = end_descendants(Roots::other_sessions, kTreeLimitMs).left;
+  // A dying process closes its socket before its children are handed on to us: look again until the
+  // worker is gone, and a few times more for what its children hand on in turn.
+  for (int again = 0, settled = 0; again < kSettleLimit && settled < kSettledScans; ++again) {
+    usleep(kSettlePauseUs);
+    settled = kill(worker, 0) == 0 ? 0 : settled + 1;
+    left = end_descendants(Roots::other_sessions, kTreeLimitMs).left;
+  }
   if (!cgroup.empty())
     rmdir(cgroup.c_str());
   std::string what = "launcher_lost: assay-launch (process " + std::to_string(worker) +
