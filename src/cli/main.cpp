@@ -73,14 +73,15 @@ int refuse(const std::string& word) {
   return kExitInvalid;
 }
 
-// A closed pipe must become a write error, not the end of a campaign. A handler, because an ignored
-// signal would stay ignored in the programs we measure.
-void survive_closed_pipes() {
+// A closed pipe or a file at its size limit must become a write error, not the end of a campaign. A
+// handler, because an ignored signal would stay ignored in the programs we measure.
+void turn_write_signals_into_errors() {
   struct sigaction action {};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGPIPE, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 int run(const std::vector<std::string>& words) {
@@ -96,7 +97,7 @@ int run(const std::vector<std::string>& words) {
                                      [&](const Command& c) { return words[0] == c.name; });
   if (command == std::end(kCommands))
     return refuse(words[0]);
-  survive_closed_pipes();
+  turn_write_signals_into_errors();
   if (command->measures)
     process::install_signal_handlers();
   return command->run({words.begin() + 1, words.end()});

@@ -30,7 +30,6 @@ TEST_F(Persistence, a_file_that_may_not_grow_stops_the_campaign) {
   // 64 KiB hold the plan and some 60 pairs, not all 600.
   before_exec_ = [] {
     const rlimit limit{64 << 10, 64 << 10};
-    ::signal(SIGXFSZ, SIG_IGN);
     ::setrlimit(RLIMIT_FSIZE, &limit);
   };
   const Finished done = compare({"--batches", "10", "--pairs", "60", "-w", "0", "--fail-if-slower",

@@ -99,8 +99,8 @@ TEST(IsolationAtStart, the_helpers_own_cpus_are_not_inherited_by_the_program) {
 }
 
 // sharkdp/hyperfine#821, JacquesCarette/panbench#196, davidsd/hyperion#4
-TEST_F(PeakMemory, of_the_tool_never_shows_in_what_it_measures) {
-  const std::size_t size = std::size_t{300} << 20;
+TEST_F(PeakMemory, issue_04_of_the_tool_never_shows_in_what_it_measures) {
+  const std::size_t size = std::size_t{500} << 20;
   const std::unique_ptr<char[]> ballast(new char[size]);
   std::memset(ballast.get(), 1, size);
   for (int i = 0; i < 5; ++i) {

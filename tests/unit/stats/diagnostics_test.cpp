@@ -21,27 +21,27 @@ Pairs in_batches(const std::vector<double>& x, int size) {
   return pairs;
 }
 
-TEST(Outliers, constant_samples_have_none_and_a_threshold_from_the_floor) {
+TEST(Outliers, issue_16_constant_samples_have_none_and_a_threshold_from_the_floor) {
   const Outliers result = outliers({100, 100, 100, 100});
   EXPECT_EQ(result.high, 0);
   EXPECT_EQ(result.low, 0);
   EXPECT_DOUBLE_EQ(result.threshold, 14.826 * 0.1);
 }
 
-TEST(Outliers, one_spike_over_constant_samples_is_found) {
+TEST(Outliers, issue_16_one_spike_over_constant_samples_is_found) {
   EXPECT_EQ(outliers({100, 100, 100, 100, 102}).high, 1);
   EXPECT_EQ(outliers({100, 100, 100, 100, 101.4}).high, 0);
   EXPECT_EQ(outliers({100, 100, 100, 100, 98}).low, 1);
 }
 
-TEST(Outliers, symmetric_spikes_are_counted_per_side) {
+TEST(Outliers, issue_16_symmetric_spikes_are_counted_per_side) {
   const Outliers result = outliers({100, 101, 99, 100, 102, 98, 300, 250, -200});
   EXPECT_EQ(result.high, 2);
   EXPECT_EQ(result.low, 1);
   EXPECT_DOUBLE_EQ(result.threshold, 14.826 * 2);
 }
 
-TEST(Outliers, quantised_samples_of_two_steps_have_none) {
+TEST(Outliers, issue_16_quantised_samples_are_judged_against_the_floor) {
   const Outliers result = outliers({10, 10, 10, 11, 11, 10, 10, 11, 10});
   EXPECT_EQ(result.high, 3) << "one step is 10 %, far above a floor of 0.1 %";
   EXPECT_EQ(outliers({10, 10, 10, 11, 11, 10, 10, 11, 10}, 0.01).high, 0);

@@ -249,7 +249,7 @@ TEST(GeometricMean, weights_count) {
   EXPECT_NEAR(log(result->estimate), 0.2 + 0.00005, 1e-12);
 }
 
-TEST(GeometricMean, a_batch_that_misses_a_case_is_dropped_and_named) {
+TEST(GeometricMean, issue_23_a_batch_that_misses_a_case_is_dropped_and_named) {
   std::vector<double> values;
   for (int b = 0; b < 9; ++b)
     values.push_back(0.1 + 0.001 * b);

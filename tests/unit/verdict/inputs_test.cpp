@@ -157,7 +157,7 @@ TEST(GoogleBenchmark, aggregates_and_errors_are_left_out_and_units_become_ns) {
 }
 
 // Unequal counts and missing members: matched by name, never by position.
-TEST(GoogleBenchmark, two_files_match_by_name_and_list_what_only_one_holds) {
+TEST(GoogleBenchmark, issue_23_two_files_match_by_name_and_list_what_only_one_holds) {
   const auto in = inputs(kGoogleA, kGoogleB);
   ASSERT_TRUE(in.has_value()) << in.error().message();
   ASSERT_EQ(in->cases.size(), 1U);
@@ -184,7 +184,7 @@ TEST(GoogleBenchmark, more_than_two_names_in_one_file_must_be_chosen) {
   EXPECT_TRUE(input(kGoogleA).has_value());  // exactly two
 }
 
-TEST(GoogleBenchmark, a_time_of_zero_is_refused_with_its_place) {
+TEST(GoogleBenchmark, issue_23_a_time_of_zero_is_refused_with_its_place) {
   const auto in =
       parse_google_benchmark({"f", R"({"context":{},"benchmarks":[{"name":"x","real_time":0}]})"});
   ASSERT_FALSE(in.has_value());
