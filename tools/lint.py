@@ -31,10 +31,15 @@ def layers(build):
         files, flags = found.setdefault(layer, ([], []))
         if source not in files:
             files.append(source)
-        for flag in flags_of(entry):
-            if flag not in flags:
-                flags.append(flag)
+        known = {macro_of(flag) for flag in flags} - {None}
+        flags += [flag for flag in flags_of(entry)
+                  if flag not in flags and macro_of(flag) not in known]
     return {layer: (sorted(files), flags) for layer, (files, flags) in sorted(found.items())}
+
+
+def macro_of(flag):
+    """The macro that a flag defines. Programs of one layer give the same macro different values."""
+    return flag[2:].split("=")[0] if flag.startswith("-D") else None
 
 
 def flags_of(entry):

@@ -8,6 +8,8 @@ packages_build="cmake ninja-build g++ libfmt-dev libssl-dev nlohmann-json3-dev l
   libcli11-dev git"
 # What the tour adds: the second compiler.
 packages_tour="clang"
+# What the benchmarks add: the peers that they run beside assay.
+packages_benchmarks="python3 python3-numpy hyperfine"
 # What the tests add.
 packages_test="python3 libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libboost-dev
   libboost-math-dev clang libclang-rt-14-dev clang-format-16 clang-tidy-16 shellcheck qemu-user

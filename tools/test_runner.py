@@ -20,7 +20,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 REAL_DATA = ROOT.parent / "shared" / "data"
 TAIL_LINES = 60
 SLOW_SECONDS = 10
+# A line of a test's output that is shown although the test passed: "figure: ...".
+FIGURE = "figure: "
 PROGRESS_SECONDS = 30
+# Set by --long: tests then take the counts of the specification instead of quick ones.
+LONG = False
 
 
 class Results:
@@ -66,6 +70,8 @@ def test_environment():
     state = ROOT / "build" / "test" / "state"
     state.mkdir(parents=True, exist_ok=True)
     env.update(LC_ALL="C.UTF-8", XDG_STATE_HOME=str(state))
+    if LONG:
+        env["ASSAY_LONG"] = "1"
     if os.environ.get("ASSAY_REAL_DATA"):
         env["ASSAY_REAL_DATA"] = os.environ["ASSAY_REAL_DATA"]
     elif REAL_DATA.is_dir():
@@ -125,6 +131,7 @@ def run_gtest(results, program, arguments=(), timeout=1200):
         code, output = run([program, f"--gtest_output=xml:{report}", "--gtest_color=no",
                             *arguments], timeout=timeout)
         seconds = time.monotonic() - started
+        print_figures(output)
         if not report.is_file():
             running = [row for row in output.splitlines() if row.startswith("[ RUN")]
             where = running[-1].split("] ")[-1] if running else "before its first test"
@@ -140,10 +147,18 @@ def run_gtest(results, program, arguments=(), timeout=1200):
           f"{counted['skipped']} skipped in {seconds:.1f} s", flush=True)
 
 
+def print_figures(output):
+    for row in output.splitlines():
+        if row.startswith(FIGURE):
+            print(f"  {row}", flush=True)
+
+
 def count_gtest_report(results, program, root):
     counted = {"passed": 0, "failed": 0, "skipped": 0}
     for case in root.iter("testcase"):
         name = f"{program}: {case.get('classname')}.{case.get('name')}"
+        for figure in case.iter("property"):
+            print(f"  figure: {case.get('name')}: {figure.get('name')} {figure.get('value')}")
         failures = case.findall("failure")
         skipped = case.find("skipped")
         if failures:
@@ -173,6 +188,7 @@ def run_script(results, script, arguments=(), timeout=1200):
     seconds = time.monotonic() - started
     passed = failed = 0
     lines = output.splitlines()
+    print_figures(output)
     for at, line in enumerate(lines):
         word, _, rest = line.partition(" ")
         if word == "PASS":
@@ -225,6 +241,8 @@ def main():
             print(f"{stage.name:<14}{stage.title}{' (--long)' if stage.long else ''}")
         return 0
 
+    global LONG
+    LONG = options.long
     results = Results()
     timings = []
     broken = set()

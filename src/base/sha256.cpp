@@ -95,12 +95,12 @@ Result<std::string> sha256_file(const std::string& path) {
   return sha256_descriptor(fd.get(), path);
 }
 
-Result<std::string> sha256_descriptor(int fd, const std::string& path) {
+Result<std::string> sha256_descriptor(int fd, const std::string& where) {
   struct stat before {};
   if (::fstat(fd, &before) != 0)
-    return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot stat", errno, path));
+    return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot stat", errno, where));
   if (!S_ISREG(before.st_mode))
-    return fail(ErrorCode::io, "not a regular file, so it has no digest", path);
+    return fail(ErrorCode::io, "not a regular file, so it has no digest", where);
 
   Sha256 hash;
   std::vector<char> buffer(kReadBytes);
@@ -109,16 +109,16 @@ Result<std::string> sha256_descriptor(int fd, const std::string& path) {
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot read", errno, path));
+      return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot read", errno, where));
     if (n == 0)
       break;
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
   }
   struct stat after {};
   if (::fstat(fd, &after) != 0)
-    return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot stat", errno, path));
+    return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot stat", errno, where));
   if (!same_file_state(before, after))
-    return fail(ErrorCode::io, "the file changed while it was hashed", path);
+    return fail(ErrorCode::io, "the file changed while it was hashed", where);
   return hash.snapshot_hex();
 }
 

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -70,8 +72,8 @@ std::string duration_text(double seconds) {
 }  // namespace
 
 Result<Style> resolve_style(const std::string& name) {
-  static const std::vector<std::string> kNames = {"auto",    "basic", "full",
-                                                  "nocolor", "color", "none"};
+  constexpr std::array<std::string_view, 6> kNames = {"auto",    "basic", "full",
+                                                      "nocolor", "color", "none"};
   if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
     return fail(
         ErrorCode::invalid_argument,

@@ -146,13 +146,13 @@ std::string scaled(std::int64_t iterations, double factor) {
 Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launcher& launcher,
                                  const std::string& program) {
   ASSAY_TRY(const Probe empty, probe(launcher, request_for(program, {"1"}, "")));
-  constexpr std::int64_t trial = 4'000'000;
-  ASSAY_TRY(const Probe full, probe(launcher, request_for(program, {std::to_string(trial)}, "")));
+  constexpr std::int64_t kTrial = 4'000'000;
+  ASSAY_TRY(const Probe full, probe(launcher, request_for(program, {std::to_string(kTrial)}, "")));
   const auto span =
       static_cast<double>(std::max<std::int64_t>(1, full.elapsed.value - empty.elapsed.value));
   const auto wanted = static_cast<double>(
       std::max<std::int64_t>(options.work_ns - empty.elapsed.value, options.work_ns / 2));
-  const auto iterations = static_cast<std::int64_t>(static_cast<double>(trial) * wanted / span);
+  const auto iterations = static_cast<std::int64_t>(static_cast<double>(kTrial) * wanted / span);
   Subject subject;
   subject.arguments = {std::to_string(iterations)};
   subject.injected_arguments = {scaled(iterations, 1 + options.inject_percent / 100)};

@@ -180,7 +180,7 @@ std::string checksum_text(const std::vector<InventoryEntry>& entries,
   std::sort(files.begin(), files.end());
   std::string text;
   for (const auto& [path, digest] : files)
-    text += digest + "  " + path + "\n";
+    text.append(digest).append("  ").append(path).append("\n");
   return text;
 }
 

@@ -48,7 +48,7 @@ std::optional<Ticks> parse_ticks(std::string_view stat) {
   return ticks;
 }
 
-LoadMeter::LoadMeter(Roots roots)
+LoadMeter::LoadMeter(const Roots& roots)
     : loadavg_path_(roots.proc + "/loadavg"), stat_path_(roots.proc + "/stat") {}
 
 LoadMeter::Reading LoadMeter::read() {

@@ -139,19 +139,19 @@ Redactor Redactor::for_this_process() {
   return redactor;
 }
 
-std::string Redactor::operator()(std::string text) const {
+std::string Redactor::operator()(std::string_view text) const {
   std::string result;
   result.reserve(text.size());
-  const std::string_view all = text;
-  for (std::size_t at = 0; at < all.size();) {
-    const auto rule =
-        all[at] != '/' ? rules_.end()
-                       : std::find_if(rules_.begin(), rules_.end(), [&](const auto& r) {
-                           return all.substr(at, r.first.size()) == r.first &&
-                                  component_ends(all, at + r.first.size()) && path_begins(all, at);
-                         });
+  for (std::size_t at = 0; at < text.size();) {
+    const auto rule = text[at] != '/'
+                          ? rules_.end()
+                          : std::find_if(rules_.begin(), rules_.end(), [&](const auto& r) {
+                              return text.substr(at, r.first.size()) == r.first &&
+                                     component_ends(text, at + r.first.size()) &&
+                                     path_begins(text, at);
+                            });
     if (rule == rules_.end()) {
-      result += all[at++];
+      result += text[at++];
     } else {
       result += rule->second;
       at += rule->first.size();

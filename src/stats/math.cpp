@@ -109,7 +109,9 @@ Dd log_dd(double x) {
   }
   k += static_cast<int>(bits >> 52) - 1023;
   const double m = std::bit_cast<double>((bits & kMantissaMask) | kOneBits);
-  const auto j = static_cast<std::size_t>((m - 1) * 128 + 0.5);
+  // Any grid point nearby will do.
+  const auto j =
+      static_cast<std::size_t>((m - 1) * 128 + 0.5);  // NOLINT(bugprone-incorrect-roundings)
   const double grid = 1 + static_cast<double>(j) * 0x1p-7;
   const double f = m - grid;  // exact
   const Dd d = two_sum(m, grid);

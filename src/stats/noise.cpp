@@ -87,8 +87,8 @@ struct Factors {
   double tripled = log(3.0);
 };
 const Factors& factors() {
-  static const Factors kFactors;
-  return kFactors;
+  static const Factors result;
+  return result;
 }
 
 // The noise of one run; two of them make the ratio's sd.

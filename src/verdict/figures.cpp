@@ -37,34 +37,38 @@ double percent(double log_ratio) {
   return (stats::exp(log_ratio) - 1) * 100;
 }
 
+// The figure of one run where it can be compared. Otherwise says in `f` why not.
+std::optional<double> usable_figure(const Sample& sample, Kind kind, Figures& f) {
+  std::string key;
+  const auto value = figure(sample, kind, &key);
+  if (value && *value > 0)
+    return static_cast<double>(*value);
+  const std::string code = value ? "" : reason_of(sample, key);
+  if (!code.empty())
+    f.codes.insert(code);
+  // A peak of 0 is a kernel that rounded it away: absent, never a small number. A time that the
+  // runner could not tell from 0 is the same as a recorded 0.
+  const bool too_small = value || code == "below_resolution";
+  if (kind == Kind::rss && too_small)
+    f.codes.insert("rss_quantised");
+  if (kind != Kind::rss && too_small)
+    ++f.zero;
+  else
+    ++f.missing;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Figures figures_of(const CaseData& data, Kind kind) {
   Figures f;
   for (const CompletePair& pair : data.pairs) {
-    bool usable = true;
-    double values[2] = {0, 0};
-    const Sample* sides[2] = {pair.reference, pair.candidate};
-    for (int i = 0; i < 2; ++i) {
-      std::string key;
-      const auto value = figure(*sides[i], kind, &key);
-      usable = usable && value && *value > 0;
-      const std::string code = value ? "" : reason_of(*sides[i], key);
-      // A peak of 0 is a kernel that rounded it away: absent, never a small number. A time that the
-      // runner could not tell from 0 is the same as a recorded 0.
-      const bool too_small = value ? *value <= 0 : code == "below_resolution";
-      f.zero += too_small && kind != Kind::rss ? 1 : 0;
-      f.missing += kind == Kind::rss ? !value || too_small : !value && !too_small;
-      if (!code.empty())
-        f.codes.insert(code);
-      if (kind == Kind::rss && too_small)
-        f.codes.insert("rss_quantised");
-      values[i] = value ? static_cast<double>(*value) : 0;
-    }
-    if (!usable)
+    const auto reference = usable_figure(*pair.reference, kind, f);
+    const auto candidate = usable_figure(*pair.candidate, kind, f);
+    if (!reference || !candidate)
       continue;
-    f.reference.push_back(values[0]);
-    f.candidate.push_back(values[1]);
+    f.reference.push_back(*reference);
+    f.candidate.push_back(*candidate);
     f.batch.push_back(pair.batch);
     f.candidate_first.push_back(pair.candidate_first);
   }

@@ -53,9 +53,9 @@ Result<std::vector<double>> times_of(const Json& values, const InputText& file,
 
 Result<double> nanoseconds_per(const std::string& unit, const InputText& file,
                                const std::string& pointer) {
-  const std::map<std::string, double> kUnits = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  const auto it = kUnits.find(unit);
-  if (it == kUnits.end())
+  const std::map<std::string, double> units = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  const auto it = units.find(unit);
+  if (it == units.end())
     return tl::unexpected(at(file, pointer + "/time_unit", "expected ns, us, ms or s"));
   return it->second;
 }

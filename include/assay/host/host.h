@@ -49,7 +49,7 @@ Json not_available(const std::string& reason);
 // Cheap enough for every pair: two small reads, below 50 us. Not thread safe.
 class LoadMeter {
  public:
-  explicit LoadMeter(Roots roots = {});
+  explicit LoadMeter(const Roots& roots = {});
   struct Reading {
     std::optional<double> load1;
     // Steal ticks / all ticks since the previous reading; absent on the first one and when no tick
@@ -88,7 +88,7 @@ class Redactor {
   // $HOME and the password database's home, the git checkout around the working directory (or the
   // directory itself), /tmp, /var/tmp and $TMPDIR; each also with symlinks resolved.
   static Redactor for_this_process();
-  std::string operator()(std::string text) const;
+  std::string operator()(std::string_view text) const;
 
  private:
   void add(std::string root, const std::string& name);

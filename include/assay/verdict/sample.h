@@ -42,7 +42,7 @@ struct Sample {
 
 // Canonical JSON, no LF.
 std::string sample_line(const Sample& sample);
-Result<Sample> parse_sample(std::string_view line, const std::string& where);
+Result<Sample> parse_sample(std::string_view text, const std::string& where);
 
 // Why a sample's run cannot be used as a measurement: "" when it can. Uses the policy's
 // expectations: status ok (or an ignored exit code), stdout digest equal to the oracle's, stderr

@@ -23,7 +23,7 @@ void place(int from, int to) {
 
 pid_t start_worker(const char* own_path, int self, RunCgroup& cgroup) {
   char number[12];
-  snprintf(number, sizeof number, "%d", getpid());
+  (void)snprintf(number, sizeof number, "%d", getpid());  // an int has at most 11 characters
   char name[] = "assay-launch";
   char role[] = "worker";
   char* argv[] = {name, role, number, const_cast<char*>(cgroup.path()), nullptr};

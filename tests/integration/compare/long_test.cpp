@@ -63,8 +63,8 @@ class LongCompare : public CompareTest {
       found.faster += finding == "faster" ? 1 : 0;
       ++found.campaigns;
     }
-    std::printf("%s: %d campaigns of a program against itself: %d slower, %d faster\n", kind,
-                found.campaigns, found.slower, found.faster);
+    std::printf("figure: %s: %d campaigns of a program against itself: %d slower, %d faster\n",
+                kind, found.campaigns, found.slower, found.faster);
     return found;
   }
 };
@@ -98,7 +98,7 @@ TEST_F(LongCompare, issue_02_a_penalty_for_the_first_of_each_pair_does_not_bias_
   const Json made = report();
   const double estimate = made.at("verdicts").at("cpu").at("estimate");
   const Json effect = made.at("cases").at(0).at("diagnostics").at("order_effect");
-  std::printf("estimate %.4f, order effect %s\n", estimate, effect.dump().c_str());
+  std::printf("figure: estimate %.4f, order effect %s\n", estimate, effect.dump().c_str());
   EXPECT_NEAR(estimate, 1.0, 0.02);
   EXPECT_EQ(effect.at("candidate_first"), effect.at("reference_first"));
 }
@@ -114,7 +114,7 @@ TEST_F(LongCompare, ten_thousand_short_runs_need_little_memory_and_disk) {
   const double runs = 20.0 * pairs;
   // What a campaign of one run would hold as well.
   const double fixed = 48.0 * 1024;
-  std::printf("%.0f runs: peak RSS %.1f MiB, %.0f bytes per run\n", runs,
+  std::printf("figure: %.0f runs: peak RSS %.1f MiB, %.0f bytes per run\n", runs,
               static_cast<double>(done.peak_rss_kib) / 1024,
               (static_cast<double>(bytes) - fixed) / runs);
   EXPECT_LT(done.peak_rss_kib, 40 * 1024);

@@ -94,7 +94,7 @@ Tally measure(Victim victim, bool without_cgroup) {
 }
 
 void print(const char* name, const Tally& tally) {
-  std::printf("treekill %-32s %-14s rounds %d, with survivors %d, survivors %d\n", name,
+  std::printf("figure: %-32s %-14s rounds %d, with survivors %d, survivors %d\n", name,
               tally.cgroup ? "cgroup v2" : "without cgroup", tally.rounds,
               tally.rounds_with_survivors, tally.survivors);
 }

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""False alarms and power on this host's real noise, while a thread keeps another core busy.
+
+A program of 5 ms against itself in interleaved pairs, the same in blocks order beside it, and
+against itself with 3 % more work. Every figure is printed; the limits are those of the design.
+"""
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from checks import check, expect, run, run_checks
+
+# A campaign is 10 batches of 6 pairs and gives one verdict per metric.
+BATCHES_PER_CAMPAIGN = 10
+CAMPAIGNS = 1000
+INJECTED_CAMPAIGNS = 200
+METRICS = ("cpu", "wall")
+
+
+def calibrate(options, scratch, campaigns, *more):
+    """The report of one calibration with `campaigns` campaigns of 5 ms runs beside a busy thread."""
+    done = run([options.build / "assay", "calibrate", "--batches", campaigns * BATCHES_PER_CAMPAIGN,
+                "--work", "5ms", "--busy", "1", "--seed", "20261130", "--style", "none", "--json",
+                "--archive", scratch / "archive", *more], timeout=3 * 3600)
+    expect(done.returncode in (0, 1, 3), f"exit code {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def print_alarms(title, report):
+    for metric in METRICS:
+        direct = report["calibration"][metric]["direct"]
+        print(f"figure: {title}, {metric}: {direct['alarms']} alarms in {direct['campaigns']} "
+              f"verdicts ({100 * direct['rate']:.1f} %): {direct['slower']} slower, "
+              f"{direct['faster']} faster", flush=True)
+
+
+@check
+def a_program_against_itself_beside_a_busy_core_alarms_in_at_most_6_5_percent(options, scratch):
+    report = calibrate(options, scratch, CAMPAIGNS)
+    print_alarms("A/A, pairs", report)
+    for metric in METRICS:
+        direct = report["calibration"][metric]["direct"]
+        expect(direct["campaigns"] >= CAMPAIGNS, f"{metric}: {direct['campaigns']} verdicts only")
+        expect(direct["rate"] <= 0.065, f"{metric}: {100 * direct['rate']:.2f} % alarms")
+
+
+@check
+def the_same_in_blocks_order_is_printed_beside_it(options, scratch):
+    report = calibrate(options, scratch, CAMPAIGNS, "--blocks")
+    print_alarms("A/A, blocks", report)
+    expect(report["plan_order"] == "blocks", "the plan was not in blocks order")
+
+
+@check
+def three_percent_more_work_is_found_by_the_cpu_time_verdict(options, scratch):
+    report = calibrate(options, scratch, INJECTED_CAMPAIGNS, "--inject", "3")
+    for metric in METRICS:
+        power = report["power"][metric]
+        print(f"figure: +3 % work, {metric}: found in {power['found']} of {power['campaigns']} "
+              f"campaigns of 60 pairs, called faster in {power['wrong_direction']}", flush=True)
+    expect(report["power"]["cpu"]["campaigns"] >= INJECTED_CAMPAIGNS, "too few campaigns")
+    expect(report["power"]["cpu"]["share_found"] >= 0.85,
+           f"CPU time found {100 * report['power']['cpu']['share_found']:.1f} %")
+
+
+run_checks()
