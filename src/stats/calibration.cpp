@@ -86,7 +86,7 @@ int count_relabelled(const Pairs& pairs, std::uint64_t seed, Coin coin) {
   return alarms;
 }
 
-std::vector<double> clipped_batch_values(const Pairs& pairs) {
+std::vector<double> batch_values(const Pairs& pairs) {
   std::vector<double> values;
   for (const auto& batch : members_of(pairs)) {
     std::vector<double> x;
@@ -94,10 +94,6 @@ std::vector<double> clipped_batch_values(const Pairs& pairs) {
       x.push_back(pairs.x[i]);
     values.push_back(hodges_lehmann(std::move(x)));
   }
-  const double low = percentile(values, 0.1);
-  const double high = percentile(values, 0.9);
-  for (double& v : values)
-    v = std::clamp(v, low, high);
   return values;
 }
 
@@ -107,7 +103,7 @@ void check_assumptions(const CalibrationPool& pool, const Pairs& pairs, std::uin
   result.label_limit = t_quantile(0.995, pairs.batches - 1);
   if (std::fabs(result.label_t) > result.label_limit)
     result.reasons.emplace_back("label_effect");
-  result.drift = lag1(clipped_batch_values(pairs), seed);
+  result.drift = lag1(batch_values(pairs), seed);
   if (result.drift && result.drift->p <= kAssumptionP)
     result.reasons.emplace_back("ratio_drift");
   result.tail_p_up = judge_tail({pool.a, pool.b, pool.batch, pool.batches}).p_fail;

@@ -50,7 +50,7 @@ struct CalibrationResult {
   AlarmRate relabel_pairs;  // coin per pair, the t test alone (the looser rule)
   AlarmRate relabel_batches;
   double label_t = 0, label_limit = 0;
-  std::optional<Lag1> drift;  // of batch Hodges-Lehmann values clipped at their 10/90 % points
+  std::optional<Lag1> drift;  // of batch Hodges-Lehmann values, which lag1 clips
   double tail_p_up = 1, tail_p_down = 1;
   Variance spread;
   std::optional<OrderEffect> order;
