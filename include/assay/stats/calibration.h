@@ -5,6 +5,7 @@
 #pragma once
 
 #include "assay/stats/diagnostics.h"
+#include "assay/stats/pairs.h"
 
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,14 @@ struct CalibrationPool {
   std::vector<bool> b_first;
   int batches = 0;
 };
+
+// Campaigns of kCampaignBatches batches in time order, none sharing a batch with another (batches
+// left over at the end are not used), and in how many of them both tests say that the second side
+// is slower (`up`) or faster (`down`). Batches dense from 0.
+struct CampaignCount {
+  int campaigns = 0, up = 0, down = 0;
+};
+CampaignCount count_campaigns(const Pairs& pairs);
 
 // k alarms in n trials, with exact one-sided 95 % binomial limits.
 struct AlarmRate {

@@ -114,6 +114,18 @@ TEST(Calibrate, drift_is_the_correlation_of_batch_values_clipped_once) {
   EXPECT_EQ(drift->p, expected->p);
 }
 
+TEST(CountCampaigns, takes_ten_batches_each_in_order_and_counts_both_directions) {
+  CalibrationPool pool = make_pool({.batches = 29, .label_effect = 0.05}, 13);
+  for (std::size_t i = 0; i < pool.a.size(); ++i)
+    if (pool.batch[i] >= 10)
+      std::swap(pool.a[i], pool.b[i]);
+  const CampaignCount count = count_campaigns(make_pairs(pool.a, pool.b, pool.batch));
+  EXPECT_EQ(count.campaigns, 2);
+  EXPECT_EQ(count.up, 1);
+  EXPECT_EQ(count.down, 1);
+  EXPECT_EQ(count_campaigns(Pairs{}).campaigns, 0);
+}
+
 TEST(Calibrate, slow_runs_on_one_copy_only_fail) {
   const CalibrationResult result = calibrate(make_pool({.tail_share = 0.1}, 8), 7);
   EXPECT_EQ(result.state, CalibrationState::failed);
