@@ -108,8 +108,9 @@ Json calibration_json(const Pool& pool, std::uint64_t seed) {
   out["label_limit"] = r.label_limit;
   out["drift"] = r.drift ? Json{{"r", r.drift->r}, {"p", r.drift->p}} : Json(nullptr);
   out["tail_p"] = {{"up", r.tail_p_up}, {"down", r.tail_p_down}};
-  out["pair_sd_percent"] = r.spread.pair_sd * 100;
-  out["batch_sd_percent"] = r.spread.batch_sd * 100;
+  const bool spread = r.spread.known;
+  out["pair_sd_percent"] = spread ? Json(r.spread.pair_sd * 100) : Json(nullptr);
+  out["batch_sd_percent"] = spread ? Json(r.spread.batch_sd * 100) : Json(nullptr);
   out["order_effect_percent"] = r.order ? Json(percent(r.order->effect)) : Json(nullptr);
   out["detectable_percent"] = percent(r.detectable);
   return out;
