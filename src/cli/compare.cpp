@@ -300,13 +300,12 @@ Result<void> print_result(const Flags& f, const Style& style,
   }
   if (style.silent)
     return {};
-  return write_stdout(report::terminal(result.report, {.color = style.color,
-                                                       .unicode = style.unicode,
-                                                       .columns = style.columns,
-                                                       .time_unit = f.unit,
-                                                       .sort = f.sort}) +
-                      place);
-}));
+  // The place first: the last line is the verdict.
+  return write_stdout(place + report::terminal(result.report, {.color = style.color,
+                                                               .unicode = style.unicode,
+                                                               .columns = style.columns,
+                                                               .time_unit = f.unit,
+                                                               .sort = f.sort}));
 }
 
 int measure(Flags& f, const Style& style) {
