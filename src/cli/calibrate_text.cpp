@@ -49,11 +49,14 @@ std::string metric_text(const std::string& name, const Json& c, double seconds_p
                     c.at("direct").at("slower").get<int>(), c.at("direct").at("faster").get<int>());
     out += fmt::format("  re-labelled, pairs   {}\n", share(c.at("relabelled_pairs")));
     out += fmt::format("  re-labelled, batches {}\n", share(c.at("relabelled_batches")));
+    const auto percent = [&c](const char* key) {
+      return c.at(key).is_number() ? fmt::format("{:.2f} %", c.at(key).get<double>()) : "n/a";
+    };
     out += fmt::format(
-        "  spread: pairs {:.2f} %, batches {:.2f} %; a change of {:.2f} % is found in 80 % "
-        "of campaigns of 10 batches x 6 pairs\n",
-        c.at("pair_sd_percent").get<double>(), c.at("batch_sd_percent").get<double>(),
-        c.at("detectable_percent").get<double>());
+        "  spread: pairs {}, batches {}; a change of {} is found in 80 % of campaigns of 10 "
+        "batches "
+        "x 6 pairs\n",
+        percent("pair_sd_percent"), percent("batch_sd_percent"), percent("detectable_percent"));
   }
   if (const int needed = c.at("batches_still_needed").get<int>(); needed > 0)
     out += fmt::format("  for the next state: {} more batches, about {:.0f} s\n", needed,

@@ -5,6 +5,7 @@
 
 #include "assay/base/text.h"
 #include "assay/evidence/archive.h"
+#include "assay/host/host.h"
 #include "assay/process/launcher.h"
 #include "assay/report/render.h"
 #include "assay/verdict/report.h"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sched.h>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -237,17 +237,6 @@ Result<void> set_options(Flags& f) {
   return check_exports(f.exports, f.json);
 }
 
-std::vector<int> usable_cpus() {
-  std::vector<int> out;
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
-        out.push_back(cpu);
-  return out;
-}
-
 // With --cpu the tool stays away from the measured CPUs where it can.
 std::vector<int> other_cpus(const compare::CompareOptions& run) {
   std::vector<int> others;
@@ -311,17 +300,17 @@ Result<void> print_result(const Flags& f, const Style& style,
   }
   if (style.silent)
     return {};
-  return write_stdout(report::terminal(result.report, {.color = style.color,
-                                                       .unicode = style.unicode,
-                                                       .columns = style.columns,
-                                                       .time_unit = f.unit,
-                                                       .sort = f.sort}) +
-                      place);
+  // The place first: the last line is the verdict.
+  return write_stdout(place + report::terminal(result.report, {.color = style.color,
+                                                               .unicode = style.unicode,
+                                                               .columns = style.columns,
+                                                               .time_unit = f.unit,
+                                                               .sort = f.sort}));
 }
 
 int measure(Flags& f, const Style& style) {
   process::install_signal_handlers();
-  f.run.usable_cpus = usable_cpus();  // before the launcher moves this process aside
+  f.run.usable_cpus = host::usable_cpus();  // before the launcher moves this process aside
   auto launcher = process::Launcher::start({.own_cpus = other_cpus(f.run)});
   if (!launcher)
     return report_error(launcher.error());

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,19 +76,9 @@ Result<void> check_limits(const CompareOptions& options) {
   return {};
 }
 
-std::vector<int> own_cpus() {
-  std::vector<int> out;
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
-        out.push_back(cpu);
-  return out;
-}
-
 Result<void> check_cpus(const CompareOptions& options) {
-  const std::vector<int> usable = options.usable_cpus.empty() ? own_cpus() : options.usable_cpus;
+  const std::vector<int> usable =
+      options.usable_cpus.empty() ? host::usable_cpus() : options.usable_cpus;
   for (const int cpu : options.cpus)
     if (std::find(usable.begin(), usable.end(), cpu) == usable.end())
       return tl::unexpected(bad(fmt::format("CPU {} is not usable here: this process may run on {}",

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <set>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -291,6 +292,17 @@ Json perf_counters() {
 }
 
 }  // namespace
+
+std::vector<int> usable_cpus() {
+  std::vector<int> out;
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed))
+        out.push_back(cpu);
+  return out;
+}
 
 Json collect(const Roots& roots) {
   Json host = Json::object();

@@ -73,11 +73,12 @@ std::string diagnostics_clause(const Json& case_value, const Sheet& sheet) {
   const Json& d = at(case_value, {"diagnostics"});
   if (!d.is_object())
     return "n/a (the report holds none)";
-  std::string out =
-      fmt::format("ratio sd {} % between pairs, {} % between batches (batch share {})",
-                  plain_number(number_at(d, {"pair_sd_percent"}), 2),
-                  plain_number(number_at(d, {"batch_sd_percent"}), 2),
-                  share_text(number_at(d, {"batch_share"})));
+  std::string out = "ratio sd n/a (too few pairs or batches)";
+  if (number_at(d, {"pair_sd_percent"}))
+    out = fmt::format("ratio sd {} % between pairs, {} % between batches (batch share {})",
+                      plain_number(number_at(d, {"pair_sd_percent"}), 2),
+                      plain_number(number_at(d, {"batch_sd_percent"}), 2),
+                      share_text(number_at(d, {"batch_share"})));
   add_clause(out, fmt::format("outlying runs {} high, {} low",
                               count_text(integer_at(d, {"outliers", "high"})),
                               count_text(integer_at(d, {"outliers", "low"}))));

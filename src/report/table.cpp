@@ -11,7 +11,6 @@ namespace assay::report {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kIndent = 4;
 
 std::string pad(const std::string& text, std::size_t width, bool right) {
   const std::size_t used = display_width(text);
@@ -35,25 +34,22 @@ std::vector<std::size_t> column_widths(const Table& table) {
   return widths;
 }
 
-// Index of the first column of each line.
-std::vector<std::size_t> line_starts(const Table& table, const std::vector<std::size_t>& widths,
-                                     std::size_t width) {
-  std::size_t total = 0;
+std::size_t sum_of(const std::vector<std::size_t>& widths) {
+  std::size_t sum = kGap * (widths.size() - 1);
   for (const std::size_t cells : widths)
-    total += cells + kGap;
-  const bool fits = total <= width + kGap;
-  std::vector<std::size_t> starts;
-  std::size_t used = 0;
-  for (std::size_t c = 0; c < widths.size(); ++c) {
-    const bool broken = !fits && table.columns[c].new_line;
-    if (starts.empty() || broken || used + kGap + widths[c] > width) {
-      used = starts.empty() ? widths[c] : kIndent + widths[c];
-      starts.push_back(c);
-    } else {
-      used += kGap + widths[c];
-    }
+    sum += cells;
+  return sum;
+}
+
+void leave_out(Table& table, int rank) {
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    if (table.columns[c].rank != rank)
+      continue;
+    const auto at = static_cast<std::ptrdiff_t>(c);
+    table.columns.erase(table.columns.begin() + at);
+    for (auto& row : table.rows)
+      row.erase(row.begin() + at);
   }
-  return starts;
 }
 
 struct Marks {
@@ -90,23 +86,32 @@ Colour status_colour(const std::string& status) {
   return holds("FAIL") ? Colour::red : holds("PASS") ? Colour::green : Colour::bold;
 }
 
-std::string layout_table(const Table& table, std::size_t width, bool color) {
+std::size_t fit_columns(Table& table, std::size_t width) {
+  for (;;) {
+    const std::vector<std::size_t> widths = column_widths(table);
+    const std::size_t others = sum_of(widths) - widths[0];
+    int rank = always;
+    for (const Column& column : table.columns)
+      rank = std::max(rank, column.rank);
+    const std::size_t name = rank >= extra ? widths[0] : std::min(widths[0], kShortName);
+    if (rank == always || others + name <= width)
+      return width > others ? std::min(widths[0], width - others) : 1;
+    leave_out(table, rank);
+  }
+}
+
+std::string layout_table(const Table& table, bool color) {
   const std::vector<std::size_t> widths = column_widths(table);
-  const std::vector<std::size_t> starts = line_starts(table, widths, width);
   std::string out;
   const auto emit = [&](const std::vector<Cell>& row) {
-    for (std::size_t s = 0; s < starts.size(); ++s) {
-      const std::size_t end = s + 1 < starts.size() ? starts[s + 1] : widths.size();
-      std::string line(s == 0 ? 0 : kIndent, ' ');
-      for (std::size_t c = starts[s]; c < end; ++c) {
-        const std::string cell = pad(row[c].text, widths[c], table.columns[c].right);
-        if (c > starts[s])
-          line.append(kGap, ' ');
-        line += paint(cell, row[c].colour, color);
-      }
-      trim_right(line);
-      out += line + "\n";
+    std::string line;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (c > 0)
+        line.append(kGap, ' ');
+      line += paint(pad(row[c].text, widths[c], table.columns[c].right), row[c].colour, color);
     }
+    trim_right(line);
+    out += line + "\n";
   };
   std::vector<Cell> header;
   header.reserve(table.columns.size());

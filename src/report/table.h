@@ -1,5 +1,4 @@
-// The terminal's table: columns that do not fit beside the others move to a further line of the
-// row.
+// The terminal's table: a row is one line, and columns that do not fit are left out.
 #pragma once
 
 #include <optional>
@@ -18,18 +17,26 @@ struct Cell {
   Colour colour = Colour::none;
 };
 
+// The higher, the sooner a column is left out; `always` never is, and from `extra` on a column goes
+// before a name is shortened.
+enum Rank { always = 0, extra = 5 };
+
 struct Column {
   std::string title;
   bool right = false;
-  bool new_line = false;  // where a row is broken first when it does not fit on one line
+  int rank = always;
 };
 
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
 };
-// Every line at most `width` cells, ends with LF. Cells must fit into `width` - 4 cells.
-std::string layout_table(const Table& table, std::size_t width, bool color);
+// Leaves out columns until a row fits into `width` cells, the first column being shortened to no
+// less than kShortName cells for it. Returns the cells that the first column then may take.
+constexpr std::size_t kShortName = 16;
+std::size_t fit_columns(Table& table, std::size_t width);
+// One line per row, each ending with LF.
+std::string layout_table(const Table& table, bool color);
 
 // A ratio axis shared by all rows of a report.
 struct Axis {

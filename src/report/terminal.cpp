@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace assay::report {
 namespace {
@@ -19,6 +20,7 @@ constexpr std::size_t kNameCells = 28;
 constexpr std::size_t kFlagsCells = 30;
 constexpr std::size_t kRejectedShown = 5;
 constexpr int kSeenShown = 3;
+constexpr std::size_t kClosingCases = 6;
 constexpr int kNarrowest = 40;
 constexpr int kWidest = 10000;
 
@@ -93,20 +95,25 @@ std::string table_text(const Json& report, const std::vector<CaseRow>& rows, con
   }
   const Axis axis = axis_for(bars);
   Table table;
+  // What is left out stands in the block of each case.
   table.columns = {{"case"},
                    {"verdict"},
-                   {"ratio", true},
-                   {interval_title(report)},
-                   {"bar"},
-                   {"gate"},
-                   {"pairs", false, true},
-                   {"reference", true},
-                   {"candidate", true},
-                   {"flags"}};
+                   {"ratio", true, 1},
+                   {interval_title(report), false, 2},
+                   {"bar", false, 3},
+                   {"gate", false, extra},
+                   {"pairs", false, extra + 1},
+                   {"reference", true, 4},
+                   {"candidate", true, 4},
+                   {"flags", false, extra + 2}};
+  const auto name = [&](std::size_t i, std::size_t cells) {
+    const std::string number = rows.size() > 1 ? fmt::format("{} ", i + 1) : "";
+    const std::size_t room = cells > number.size() ? cells - number.size() : 1;
+    return number + safe_text(rows[i].name, std::min(room, kNameCells), !sheet.unicode);
+  };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const CaseRow& row = rows[i];
-    const std::string number = rows.size() > 1 ? fmt::format("{} ", i + 1) : "";
-    table.rows.push_back({{number + safe_text(row.name, kNameCells, !sheet.unicode)},
+    table.rows.push_back({{name(i, kNameCells * 2)},
                           {row.verdict, status_colour(row.verdict)},
                           {row.ratio},
                           {row.interval},
@@ -117,8 +124,11 @@ std::string table_text(const Json& report, const std::vector<CaseRow>& rows, con
                           {row.candidate},
                           {flags_text(row.flags)}});
   }
+  const std::size_t name_cells = fit_columns(table, sheet.width);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    table.rows[i][0].text = name(i, name_cells);
   std::string out(1, '\n');
-  out += layout_table(table, sheet.width, sheet.color);
+  out += layout_table(table, sheet.color);
   const std::string legend = bar_legend(axis, any_cap, sheet.unicode);
   return out + wrap(legend + (legend.empty() ? "" : " ") +
                         "Ratio and interval are of wall time; reference and candidate are medians.",
@@ -198,6 +208,39 @@ std::string reasons_text(const Json& report, const Sheet& sheet) {
   return out;
 }
 
+// The last lines, which a terminal still shows when the rest has scrolled away: of few cases each
+// one's finding, then the verdict as a whole.
+std::string closing(const Json& report, const std::vector<CaseRow>& rows, const Sheet& sheet) {
+  std::string out(1, '\n');
+  std::vector<std::pair<std::string, int>> words;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const CaseRow& row = rows[i];
+    if (rows.size() > 1 && rows.size() <= kClosingCases)
+      out +=
+          wrap(fmt::format("{} {}: {}; {}", i + 1, safe_text(row.name, kNameCells, !sheet.unicode),
+                           row.verdict, finding_clause(verdict_of(*row.value, Kind::wall))),
+               {"  ", 2, 4, sheet.width});
+    const auto at = std::find_if(words.begin(), words.end(),
+                                 [&row](const auto& word) { return word.first == row.verdict; });
+    if (at == words.end())
+      words.emplace_back(row.verdict, 1);
+    else
+      ++at->second;
+  }
+  std::string text;
+  if (rows.size() == 1)
+    text = finding_clause(verdict_of(*rows[0].value, Kind::wall));
+  else
+    for (const auto& [word, count] : words)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
+  if (rows.size() > 1)
+    text = fmt::format("of {} cases {}", rows.size(), text);
+  const std::string status = overall_status(report);
+  const std::string first = "Verdict: " + status + (text.empty() ? "" : "; ");
+  return out + wrap(text, {paint(first, status_colour(status), sheet.color), first.size(), 2,
+                           sheet.width});
+}
+
 // What the runs that exist say, beside an INCOMPLETE verdict.
 std::string subset_text(const Json& report, const Sheet& sheet) {
   const Json& subset = at(report, {"observed_subset"});
@@ -237,7 +280,7 @@ std::string terminal(const Json& report, const TerminalStyle& style) {
     out += case_block(*rows[i].value, number, sheet);
   }
   return out + subset_text(report, sheet) + rejected_text(report, sheet) +
-         reasons_text(report, sheet);
+         reasons_text(report, sheet) + closing(report, rows, sheet);
 }
 
 std::string verdict_sentence(const Json& /*report*/, const Json& case_value) {

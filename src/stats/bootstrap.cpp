@@ -5,7 +5,9 @@
 #include "assay/stats/math.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace assay::stats {
@@ -49,95 +51,143 @@ class SplitChoices {
 };
 
 // One case prepared for counting: ratios sorted, every pair of every batch known by its rank.
+//
+// A draw's median lies near the middle rank. So each pair carries one byte for each of the 16 ranks
+// around the middle: 1 where its own rank is at most that one. Their sums over the drawn pairs are
+// the cumulative counts, from which the median follows without a loop or a branch to mispredict.
+// Medians outside that window, and draws of more pairs than a byte counts, are counted rank by
+// rank.
 class RankedCase {
  public:
   explicit RankedCase(const BootstrapCase& input) : name_(input.name) {
+    std::size_t most = 0;
     for (const std::vector<double>& batch : input.batches) {
       ASSAY_CHECK(!batch.empty(), "a bootstrap batch without pairs");
+      most = std::max(most, batch.size());
       for (const double ratio : batch) {
         ASSAY_CHECK(ratio > 0 && std::isfinite(ratio), "a bootstrap ratio must be positive");
         sorted_.push_back(ratio);
       }
     }
     std::sort(sorted_.begin(), sorted_.end());
+    pivot_ = static_cast<std::uint32_t>(sorted_.size() / 2);
+    window_start_ = pivot_ - std::min(pivot_, kWindow / 2);
     for (const std::vector<double>& batch : input.batches) {
-      offsets_.push_back(static_cast<std::uint32_t>(ranks_.size()));
+      offsets_.push_back(static_cast<std::uint32_t>(pairs_.size()));
       for (const double ratio : batch) {
         const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), ratio);
-        ranks_.push_back(static_cast<std::uint32_t>(at - sorted_.begin()));
+        pairs_.push_back(ranked(static_cast<std::uint32_t>(at - sorted_.begin())));
       }
     }
-    offsets_.push_back(static_cast<std::uint32_t>(ranks_.size()));
+    offsets_.push_back(static_cast<std::uint32_t>(pairs_.size()));
     counts_.assign(sorted_.size(), 0);
-    logs_.reserve(sorted_.size());
+    drawn_.resize(most * input.batches.size());
     for (std::size_t i = 0; i < sorted_.size(); ++i) {
-      logs_.push_back(log(sorted_[i]));
-      if (i > 0)
-        middle_logs_.push_back(log((sorted_[i - 1] + sorted_[i]) / 2));
+      const double next = sorted_[std::min(i + 1, sorted_.size() - 1)];
+      for (const double value : {sorted_[i], (sorted_[i] + next) / 2})
+        medians_.push_back({value, log(value)});
     }
   }
 
   const std::string& name() const { return name_; }
   double estimate() const { return median(sorted_); }
 
-  // Draws the pairs of the chosen batches; then value() and log_value() are the draw's median.
+  struct Median {
+    double value, log;
+  };
+  // The median of the pairs drawn from the chosen batches.
   template <typename Choices>
-  void draw(const std::vector<std::uint32_t>& chosen, Choices& choices) {
-    std::fill(counts_.begin(), counts_.end(), 0U);
-    const auto pivot = static_cast<std::uint32_t>(sorted_.size() / 2);
-    std::uint32_t* const counts = counts_.data();
-    std::uint32_t below = 0;
-    std::uint32_t drawn = 0;
+  Median draw(const std::vector<std::uint32_t>& chosen, Choices& choices) {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    std::uint32_t* next = drawn_.data();
     for (const std::uint32_t b : chosen) {
-      const std::uint32_t* ranks = &ranks_[offsets_[b]];
+      const RankedPair* const pairs = &pairs_[offsets_[b]];
       const std::uint32_t n = offsets_[b + 1] - offsets_[b];
       choices.choose(n, n, [&](std::uint32_t i) {
-        const std::uint32_t rank = ranks[i];
-        ++counts[rank];
-        below += rank < pivot ? 1 : 0;
+        const RankedPair& pair = pairs[i];
+        low += pair.low;
+        high += pair.high;
+        *next++ = pair.rank;
       });
-      drawn += n;
     }
-    lower_ = walk_to((drawn - 1) / 2, pivot, below);
-    upper_ = lower_;
-    if (drawn % 2 == 0 && reached_ <= drawn / 2)
-      do
-        ++upper_;
-      while (counts_[upper_] == 0);
-  }
-  double value() const {
-    return lower_ == upper_ ? sorted_[lower_] : (sorted_[lower_] + sorted_[upper_]) / 2;
-  }
-  // Each log is computed once: nearly all draws end on one value or between two neighbours.
-  double log_value() const {
-    if (lower_ == upper_)
-      return logs_[lower_];
-    return upper_ == lower_ + 1 ? middle_logs_[lower_] : log(value());
+    const auto drawn = static_cast<std::uint32_t>(next - drawn_.data());
+    std::uint32_t lower = window_position((drawn - 1) / 2, low, high);
+    std::uint32_t upper = window_position(drawn / 2, low, high);
+    // A first position of 0 may stand for any rank before the window.
+    if (drawn <= kMostInBytes && upper < kWindow && (lower > 0 || window_start_ == 0)) [[likely]] {
+      lower += window_start_;
+      upper += window_start_;
+    } else {
+      std::tie(lower, upper) = count_ranks(drawn);
+    }
+    // Most draws end on one value or between two neighbours, whose logs are computed once.
+    if (upper - lower <= 1)
+      return medians_[2 * lower + (upper - lower)];
+    const double value = (sorted_[lower] + sorted_[upper]) / 2;
+    return {value, log(value)};
   }
 
  private:
-  // The rank that holds the drawn value at `position` (from 0), starting from `pivot`, below which
-  // `below` drawn values lie: the middle is near, so few steps are needed.
-  std::uint32_t walk_to(std::uint32_t position, std::uint32_t pivot, std::uint32_t below) {
-    std::uint32_t rank = pivot;
+  static constexpr std::uint32_t kWindow = 16;
+  static constexpr std::uint32_t kMostInBytes = 255;  // drawn pairs
+  struct RankedPair {
+    std::uint64_t low, high;  // the window's bytes, its smallest rank in the lowest one
+    std::uint32_t rank;
+  };
+
+  RankedPair ranked(std::uint32_t rank) const {
+    RankedPair pair{0, 0, rank};
+    for (std::uint32_t k = 0; k < kWindow; ++k)
+      (k < 8 ? pair.low : pair.high) |= std::uint64_t{rank <= window_start_ + k} << (8 * (k % 8));
+    return pair;
+  }
+
+  // Where in the window the drawn value at `position` (from 0) lies: the number of bytes, each a
+  // cumulative count, that are at most `position`. 128 + position - count has its top bit set
+  // exactly there, and no byte borrows from the next, as long as counts are at most 255 and
+  // `position` is the middle of them.
+  static std::uint32_t window_position(std::uint32_t position, std::uint64_t low,
+                                       std::uint64_t high) {
+    const std::uint64_t limit = (position + 128) * 0x0101010101010101U;
+    const std::uint64_t top = 0x8080808080808080U;
+    const std::uint64_t reached = (((limit - low) & top) >> 7) + (((limit - high) & top) >> 7);
+    return static_cast<std::uint32_t>((reached * 0x0101010101010101U) >> 56);
+  }
+
+  // The two middle ranks among the first `drawn` of `drawn_`; equal where one rank holds both. Kept
+  // out of draw(), whose loop needs the registers.
+  [[gnu::noinline]] std::pair<std::uint32_t, std::uint32_t> count_ranks(std::uint32_t drawn) {
+    std::fill(counts_.begin(), counts_.end(), 0U);
+    std::uint32_t below = 0;
+    for (std::uint32_t i = 0; i < drawn; ++i) {
+      ++counts_[drawn_[i]];
+      below += drawn_[i] < pivot_ ? 1 : 0;
+    }
+    // The middle is near the pivot, so few steps are needed.
+    const std::uint32_t position = (drawn - 1) / 2;
+    std::uint32_t lower = pivot_;
     while (below > position)
-      below -= counts_[--rank];
-    while (below + counts_[rank] <= position)
-      below += counts_[rank++];
-    reached_ = below + counts_[rank];
-    return rank;
+      below -= counts_[--lower];
+    while (below + counts_[lower] <= position)
+      below += counts_[lower++];
+    std::uint32_t upper = lower;
+    if (below + counts_[lower] <= drawn / 2)
+      do
+        ++upper;
+      while (counts_[upper] == 0);
+    return {lower, upper};
   }
 
   std::string name_;
   std::vector<double> sorted_;
-  std::vector<double> logs_;
-  std::vector<double> middle_logs_;  // of the mean of value i and value i + 1
-  std::vector<std::uint32_t> ranks_;
+  std::vector<Median> medians_;  // per rank: of its value, and of the mean with the next one
+  std::vector<RankedPair> pairs_;
   std::vector<std::uint32_t> offsets_;
   std::vector<std::uint32_t> counts_;
-  std::uint32_t lower_ = 0;
-  std::uint32_t upper_ = 0;
-  std::uint32_t reached_ = 0;
+  std::vector<std::uint32_t> drawn_;
+  std::uint32_t pivot_ = 0;
+  std::uint32_t window_start_ = 0;
 };
 
 struct Draws {
@@ -159,9 +209,9 @@ Draws draw_all(std::vector<RankedCase>& cases, std::uint32_t batches,
     choices.choose(batches, batches, [&](std::uint32_t b) { chosen[next++] = b; });
     double log_sum = 0;
     for (std::size_t k = 0; k < cases.size(); ++k) {
-      cases[k].draw(chosen, choices);
-      draws.cases[k][t] = cases[k].value();
-      log_sum += cases[k].log_value();
+      const RankedCase::Median median = cases[k].draw(chosen, choices);
+      draws.cases[k][t] = median.value;
+      log_sum += median.log;
     }
     draws.geomean[t] = exp(log_sum / static_cast<double>(cases.size()));
   }
@@ -169,8 +219,8 @@ Draws draw_all(std::vector<RankedCase>& cases, std::uint32_t batches,
 }
 
 void set_limits(BootstrapInterval& interval, std::vector<double> draws, double level) {
-  interval.lower = percentile(draws, (1 - level) / 2);
-  interval.upper = percentile(std::move(draws), (1 + level) / 2);
+  interval.lower = percentile_reordering(draws, (1 - level) / 2);
+  interval.upper = percentile_reordering(draws, (1 + level) / 2);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "assay/stats/signed_rank.h"
 #include "assay/stats/tail.h"
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay::stats {
 namespace {
@@ -22,35 +22,6 @@ std::vector<std::vector<std::size_t>> members_of(const Pairs& pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i)
     members[static_cast<std::size_t>(pairs.batch[i])].push_back(i);
   return members;
-}
-
-bool both_reject(const CapTest& test, bool up) {
-  return up ? test.p_t_up <= kOneSidedAlpha && test.p_flip_up <= kOneSidedAlpha
-            : test.p_t_down <= kOneSidedAlpha && test.p_flip_down <= kOneSidedAlpha;
-}
-
-struct DirectCount {
-  int campaigns = 0, up = 0, down = 0;
-};
-
-DirectCount count_direct(const Pairs& pairs) {
-  const auto members = members_of(pairs);
-  DirectCount count;
-  for (int first = 0; first + kCampaignBatches <= pairs.batches; first += kCampaignBatches) {
-    Pairs campaign;
-    campaign.batches = kCampaignBatches;
-    for (int b = 0; b < kCampaignBatches; ++b) {
-      for (const std::size_t i : members[static_cast<std::size_t>(first + b)]) {
-        campaign.x.push_back(pairs.x[i]);
-        campaign.batch.push_back(b);
-      }
-    }
-    const CapTest test = test_at(campaign, 0.0);
-    ++count.campaigns;
-    count.up += both_reject(test, true) ? 1 : 0;
-    count.down += both_reject(test, false) ? 1 : 0;
-  }
-  return count;
 }
 
 enum class Coin { per_pair, per_batch };
@@ -86,7 +57,7 @@ int count_relabelled(const Pairs& pairs, std::uint64_t seed, Coin coin) {
   return alarms;
 }
 
-std::vector<double> clipped_batch_values(const Pairs& pairs) {
+std::vector<double> batch_values(const Pairs& pairs) {
   std::vector<double> values;
   for (const auto& batch : members_of(pairs)) {
     std::vector<double> x;
@@ -94,10 +65,6 @@ std::vector<double> clipped_batch_values(const Pairs& pairs) {
       x.push_back(pairs.x[i]);
     values.push_back(hodges_lehmann(std::move(x)));
   }
-  const double low = percentile(values, 0.1);
-  const double high = percentile(values, 0.9);
-  for (double& v : values)
-    v = std::clamp(v, low, high);
   return values;
 }
 
@@ -107,7 +74,7 @@ void check_assumptions(const CalibrationPool& pool, const Pairs& pairs, std::uin
   result.label_limit = t_quantile(0.995, pairs.batches - 1);
   if (std::fabs(result.label_t) > result.label_limit)
     result.reasons.emplace_back("label_effect");
-  result.drift = lag1(clipped_batch_values(pairs), seed);
+  result.drift = lag1(batch_values(pairs), seed);
   if (result.drift && result.drift->p <= kAssumptionP)
     result.reasons.emplace_back("ratio_drift");
   result.tail_p_up = judge_tail({pool.a, pool.b, pool.batch, pool.batches}).p_fail;
@@ -133,6 +100,26 @@ CalibrationState decide(CalibrationResult& result) {
 }
 
 }  // namespace
+
+CampaignCount count_campaigns(const Pairs& pairs) {
+  const auto members = members_of(pairs);
+  CampaignCount count;
+  for (int first = 0; first + kCampaignBatches <= pairs.batches; first += kCampaignBatches) {
+    Pairs campaign;
+    campaign.batches = kCampaignBatches;
+    for (int b = 0; b < kCampaignBatches; ++b) {
+      for (const std::size_t i : members[static_cast<std::size_t>(first + b)]) {
+        campaign.x.push_back(pairs.x[i]);
+        campaign.batch.push_back(b);
+      }
+    }
+    const CapTest test = test_at(campaign, 0.0);
+    ++count.campaigns;
+    count.up += test.p_t_up <= kOneSidedAlpha && test.p_flip_up <= kOneSidedAlpha ? 1 : 0;
+    count.down += test.p_t_down <= kOneSidedAlpha && test.p_flip_down <= kOneSidedAlpha ? 1 : 0;
+  }
+  return count;
+}
 
 AlarmRate alarm_rate(int alarms, int campaigns) {
   ASSAY_CHECK(alarms >= 0 && alarms <= campaigns, "alarms are counted among campaigns");
@@ -171,7 +158,7 @@ CalibrationResult calibrate(const CalibrationPool& pool, std::uint64_t seed) {
     return result;
   }
   const Pairs pairs = make_pairs(pool.a, pool.b, pool.batch);
-  const DirectCount direct = count_direct(pairs);
+  const CampaignCount direct = count_campaigns(pairs);
   result.direct = alarm_rate(direct.up + direct.down, direct.campaigns);
   result.direct_up = direct.up;
   result.relabel_pairs =

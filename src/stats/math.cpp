@@ -173,7 +173,7 @@ double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-double percentile(std::vector<double> values, double q) {
+double percentile_reordering(std::vector<double>& values, double q) {
   ASSAY_CHECK(!values.empty() && q >= 0 && q <= 1, "a percentile needs values and q in [0, 1]");
   const double position = static_cast<double>(values.size() - 1) * q;
   const double floor = std::floor(position);
@@ -183,6 +183,10 @@ double percentile(std::vector<double> values, double q) {
     return *at;
   const double next = *std::min_element(at + 1, values.end());
   return *at + (next - *at) * (position - floor);
+}
+
+double percentile(std::vector<double> values, double q) {
+  return percentile_reordering(values, q);
 }
 
 }  // namespace assay::stats

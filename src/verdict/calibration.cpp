@@ -1,9 +1,8 @@
 #include "assay/verdict/calibration.h"
 
 #include "assay/stats/calibration.h"
-#include "assay/stats/gate.h"
 #include "assay/stats/math.h"
-#include "assay/stats/signed_rank.h"
+#include "assay/stats/pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -109,41 +108,24 @@ Json calibration_json(const Pool& pool, std::uint64_t seed) {
   out["label_limit"] = r.label_limit;
   out["drift"] = r.drift ? Json{{"r", r.drift->r}, {"p", r.drift->p}} : Json(nullptr);
   out["tail_p"] = {{"up", r.tail_p_up}, {"down", r.tail_p_down}};
-  out["pair_sd_percent"] = r.spread.pair_sd * 100;
-  out["batch_sd_percent"] = r.spread.batch_sd * 100;
+  const bool spread = r.spread.known;
+  out["pair_sd_percent"] = spread ? Json(r.spread.pair_sd * 100) : Json(nullptr);
+  out["batch_sd_percent"] = spread ? Json(r.spread.batch_sd * 100) : Json(nullptr);
   out["order_effect_percent"] = r.order ? Json(percent(r.order->effect)) : Json(nullptr);
   out["detectable_percent"] = percent(r.detectable);
   return out;
 }
 
-// Disjoint campaigns of 10 batches against an injected slow-down.
+// How often campaigns find an injected slow-down.
 Json power_json(const Pool& pool, double inject_percent) {
-  int campaigns = 0;
-  int found = 0;
-  int wrong_direction = 0;
-  for (int first = 0; first + stats::kCampaignBatches <= pool.data.batches;
-       first += stats::kCampaignBatches) {
-    std::vector<double> a;
-    std::vector<double> b;
-    std::vector<int> batch;
-    for (std::size_t i = 0; i < pool.data.a.size(); ++i) {
-      if (pool.data.batch[i] < first || pool.data.batch[i] >= first + stats::kCampaignBatches)
-        continue;
-      a.push_back(pool.data.a[i]);
-      b.push_back(pool.data.b[i]);
-      batch.push_back(pool.data.batch[i]);
-    }
-    const stats::CapTest test = stats::test_at(stats::make_pairs(a, b, batch), 0.0);
-    constexpr double alpha = stats::kOneSidedAlpha;
-    ++campaigns;
-    found += test.p_t_up <= alpha && test.p_flip_up <= alpha ? 1 : 0;
-    wrong_direction += test.p_t_down <= alpha && test.p_flip_down <= alpha ? 1 : 0;
-  }
+  const stats::CampaignCount count =
+      stats::count_campaigns(stats::make_pairs(pool.data.a, pool.data.b, pool.data.batch));
   Json out = {{"inject_percent", inject_percent},
-              {"campaigns", campaigns},
-              {"found", found},
-              {"wrong_direction", wrong_direction}};
-  out["share_found"] = campaigns > 0 ? Json(static_cast<double>(found) / campaigns) : Json(nullptr);
+              {"campaigns", count.campaigns},
+              {"found", count.up},
+              {"wrong_direction", count.down}};
+  out["share_found"] =
+      count.campaigns > 0 ? Json(static_cast<double>(count.up) / count.campaigns) : Json(nullptr);
   return out;
 }
 

@@ -169,8 +169,7 @@ Json diagnostics_json(const Campaign& campaign, std::size_t index, std::vector<D
   outlier_diagnostics(f, json, report);
   drift_diagnostics(pairs, static_cast<std::uint64_t>(campaign.inputs->plan.options.seed), json,
                     report);
-  if (pairs.batches >= 2) {
-    const stats::Variance variance = stats::variance(pairs);
+  if (const stats::Variance variance = stats::variance(pairs); variance.known) {
     json["pair_sd_percent"] = variance.pair_sd * 100;
     json["batch_sd_percent"] = variance.batch_sd * 100;
     json["batch_share"] = variance.batch_share;

@@ -191,9 +191,9 @@ VerdictValue judge_tail_kind(const Campaign& campaign, const CaseData& data) {
   v.estimate = 1 + v.tail->excess;
   v.p_flip = v.tail->p_fail;
   v.p_family = v.tail->p_fail;
-  v.reasons.insert("interval_not_defined");
   if (!v.gated)
     return v;
+  v.reasons.insert("interval_not_defined");
   const bool incomplete = v.status == "INCOMPLETE";
   v.status = stats::verdict_name(v.tail->verdict);
   v.reasons.insert(v.tail->reasons.begin(), v.tail->reasons.end());

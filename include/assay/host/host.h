@@ -35,6 +35,8 @@ using Runner = std::function<Result<std::string>(const std::vector<std::string>&
 // (version, limits), perf counters, operating system. No user name, home path or host name. Only
 // files and two system calls; below 5 ms.
 Json collect(const Roots& roots = {});
+// The CPUs that the scheduler allows the calling thread, ascending; empty when it does not say.
+std::vector<int> usable_cpus();
 // Object of gcc, g++, clang, clang++, rustc: the first line of `X --version`.
 Json toolchains(const Runner& run);
 // Object of commit and status (`git status --porcelain=v1 -z`, never trimmed) of `directory`.

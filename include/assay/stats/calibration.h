@@ -5,6 +5,7 @@
 #pragma once
 
 #include "assay/stats/diagnostics.h"
+#include "assay/stats/pairs.h"
 
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,14 @@ struct CalibrationPool {
   int batches = 0;
 };
 
+// Campaigns of kCampaignBatches batches in time order, none sharing a batch with another (batches
+// left over at the end are not used), and in how many of them both tests say that the second side
+// is slower (`up`) or faster (`down`). Batches dense from 0.
+struct CampaignCount {
+  int campaigns = 0, up = 0, down = 0;
+};
+CampaignCount count_campaigns(const Pairs& pairs);
+
 // k alarms in n trials, with exact one-sided 95 % binomial limits.
 struct AlarmRate {
   int alarms = 0, campaigns = 0;
@@ -50,7 +59,7 @@ struct CalibrationResult {
   AlarmRate relabel_pairs;  // coin per pair, the t test alone (the looser rule)
   AlarmRate relabel_batches;
   double label_t = 0, label_limit = 0;
-  std::optional<Lag1> drift;  // of batch Hodges-Lehmann values clipped at their 10/90 % points
+  std::optional<Lag1> drift;  // of batch Hodges-Lehmann values, which lag1 clips
   double tail_p_up = 1, tail_p_down = 1;
   Variance spread;
   std::optional<OrderEffect> order;

@@ -25,5 +25,7 @@ double beta_quantile(double p, double a, double b);
 // non-empty.
 double median(std::vector<double> values);
 double percentile(std::vector<double> values, double q);
+// The same number without a copy; `values` are in another order afterwards.
+double percentile_reordering(std::vector<double>& values, double q);
 
 }  // namespace assay::stats

@@ -2,6 +2,7 @@
 
 #include "assay/base/random.h"
 #include "assay/stats/math.h"
+#include "assay/stats/signed_rank.h"
 #include "assay/verdict/calibration.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +10,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::stats {
@@ -94,6 +96,34 @@ TEST(Calibrate, drift_of_the_ratio_over_many_batches_fails) {
   const CalibrationResult result = calibrate(make_pool({.ratio_drift = 0.02}, 6), 7);
   EXPECT_EQ(result.state, CalibrationState::failed);
   EXPECT_THAT(result.reasons, Contains("ratio_drift"));
+}
+
+TEST(Calibrate, drift_is_the_correlation_of_batch_values_clipped_once) {
+  const CalibrationPool pool = make_pool({.batches = 40}, 12);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < pool.a.size(); i += 6) {
+    std::vector<double> x;
+    for (std::size_t k = i; k < i + 6; ++k)
+      x.push_back(log(pool.b[k] / pool.a[k]));
+    values.push_back(hodges_lehmann(x));
+  }
+  const auto expected = lag1(values, 7);
+  const auto drift = calibrate(pool, 7).drift;
+  ASSERT_TRUE(expected && drift);
+  EXPECT_EQ(drift->r, expected->r);
+  EXPECT_EQ(drift->p, expected->p);
+}
+
+TEST(CountCampaigns, takes_ten_batches_each_in_order_and_counts_both_directions) {
+  CalibrationPool pool = make_pool({.batches = 29, .label_effect = 0.05}, 13);
+  for (std::size_t i = 0; i < pool.a.size(); ++i)
+    if (pool.batch[i] >= 10)
+      std::swap(pool.a[i], pool.b[i]);
+  const CampaignCount count = count_campaigns(make_pairs(pool.a, pool.b, pool.batch));
+  EXPECT_EQ(count.campaigns, 2);
+  EXPECT_EQ(count.up, 1);
+  EXPECT_EQ(count.down, 1);
+  EXPECT_EQ(count_campaigns(Pairs{}).campaigns, 0);
 }
 
 TEST(Calibrate, slow_runs_on_one_copy_only_fail) {

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <sys/stat.h>
+#include <vector>
 
 namespace assay::host {
 namespace {
@@ -25,6 +27,12 @@ void expect_well_formed(const Json& host) {
     }
   }
   canonical_json(host);  // aborts on text that is not UTF-8 and on numbers that are not finite
+}
+
+TEST(UsableCpus, are_as_many_as_the_kernel_says_each_once_and_in_order) {
+  const std::vector<int> cpus = usable_cpus();
+  EXPECT_EQ(collect().at("usable_cpus").at("value"), cpus.size());
+  EXPECT_TRUE(std::is_sorted(cpus.begin(), cpus.end()));
 }
 
 TEST_F(Collect, reads_every_fact_of_a_complete_host) {

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "report/table.h"
 #include "report/view.h"
@@ -124,12 +127,54 @@ TEST(Terminal, limits_stand_under_what_is_not_proved) {
   EXPECT_GT(text.find("other_workload_not_excluded:"), text.find("What this does not prove"));
 }
 
-TEST(TableLayout, a_row_is_one_line_where_it_fits_and_breaks_at_the_marked_column_first) {
-  const Table table{{{"a"}, {"bb", true}, {"c", false, true}, {"d"}},
-                    {{{"1"}, {"2"}, {"3"}, {"4"}}}};
-  EXPECT_EQ(layout_table(table, 11, false), "a  bb  c  d\n1   2  3  4\n");
-  EXPECT_EQ(layout_table(table, 10, false), "a  bb\n    c  d\n1   2\n    3  4\n");
-  EXPECT_EQ(layout_table(table, 5, false), "a  bb\n    c\n    d\n1   2\n    3\n    4\n");
+// The header that is left of a table with a name of 20 cells, and the cells left for the name.
+std::pair<std::string, std::size_t> fitted(std::size_t width) {
+  Table table{{{"name"}, {"bb", true}, {"c", false, 2}, {"d", false, 2}, {"e", false, extra}},
+              {{{std::string(20, 'x')}, {"2"}, {"3"}, {"4"}, {"5"}}}};
+  const std::size_t cells = fit_columns(table, width);
+  table.rows.clear();
+  return {layout_table(table, false), cells};
+}
+
+TEST(TableLayout, a_row_is_one_line) {
+  const Table table{{{"a"}, {"bb", true}, {"c"}}, {{{"1"}, {"2"}, {"3"}}}};
+  EXPECT_EQ(layout_table(table, false), "a  bb  c\n1   2  3\n");
+}
+
+TEST(TableLayout, extra_columns_go_first_then_names_shrink_then_further_columns_go) {
+  EXPECT_EQ(fitted(33), std::pair(std::string("name  bb  c  d  e\n"), std::size_t{20}));
+  EXPECT_EQ(fitted(32), std::pair(std::string("name  bb  c  d\n"), std::size_t{20}));
+  EXPECT_EQ(fitted(26), std::pair(std::string("name  bb  c  d\n"), std::size_t{16}));
+  EXPECT_EQ(fitted(25), std::pair(std::string("name  bb\n"), std::size_t{20}));
+  EXPECT_EQ(fitted(10), std::pair(std::string("name  bb\n"), std::size_t{6}));
+}
+
+TEST(Terminal, a_row_of_the_table_is_one_line_with_its_bar_at_80_columns) {
+  for (const int columns : {80, 100}) {
+    const std::string text = terminal(fixture("many"), {.unicode = false, .columns = columns});
+    const std::size_t table = text.find("\ncase ");
+    const std::size_t legend = text.find("\n  Bar: ");
+    ASSERT_NE(table, std::string::npos);
+    EXPECT_EQ(std::count(text.begin() + static_cast<std::ptrdiff_t>(table) + 1,
+                         text.begin() + static_cast<std::ptrdiff_t>(legend) + 1, '\n'),
+              5)
+        << columns;
+    EXPECT_THAT(text, HasSubstr("[      |^          o=]"));
+  }
+}
+
+std::string last_line(const std::string& text) {
+  return text.substr(text.rfind('\n', text.size() - 2) + 1);
+}
+
+TEST(Terminal, the_last_line_is_the_verdict) {
+  EXPECT_EQ(last_line(terminal(fixture("pass"), {})),
+            "Verdict: PASS; candidate faster by 3.20 % [2.48, 3.89]\n");
+  EXPECT_EQ(last_line(terminal(fixture("many"), {})),
+            "Verdict: FAIL; of 4 cases 2 PASS, 1 INCONCLUSIVE, 1 FAIL\n");
+  EXPECT_THAT(terminal(fixture("many"), {}),
+              HasSubstr("\n  4 ./sort-new{N=10000}: PASS; candidate faster by 19.79 % [19.21, "
+                        "20.35]\nVerdict"));
 }
 
 TEST(IntervalBar, marks_estimate_interval_one_and_cap_at_their_places) {

@@ -89,6 +89,33 @@ TEST(Bootstrap, rank_counting_gives_the_limits_of_plain_resampling_with_the_pyth
   compare(hierarchical_bootstrap(as_cases(example()), options), expected, 0.95);
 }
 
+TEST(Bootstrap, cases_of_every_size_and_spread_give_the_limits_of_plain_resampling) {
+  // From one pair to more than a byte counts; batches that differ put medians far from the middle.
+  for (const std::size_t pairs : {1, 2, 7, 30, 70}) {
+    Xoshiro256 noise(pairs);
+    std::map<std::string, Batches> cases;
+    for (int b = 0; b < 5; ++b) {
+      cases["close"].emplace_back();
+      cases["apart"].emplace_back();
+      for (std::size_t i = 0; i < pairs; ++i) {
+        cases["close"].back().push_back(1 + noise.uniform());
+        cases["apart"].back().push_back(1 + b + 0.01 * noise.uniform());
+      }
+    }
+    PythonRandom random(79);
+    const Plain expected = plain_draws(cases, 200, [&](std::size_t n, std::size_t count) {
+      std::vector<std::size_t> indices;
+      for (std::size_t i = 0; i < count; ++i)
+        indices.push_back(random.choice_index(n));
+      return indices;
+    });
+    BootstrapOptions options;
+    options.draws = 200;
+    options.seed = 79;
+    compare(hierarchical_bootstrap(as_cases(cases), options), expected, 0.95);
+  }
+}
+
 TEST(Bootstrap, splitmix_takes_two_choices_per_output_high_half_first) {
   SplitMix64 random(78);
   const Plain expected = plain_draws(example(), 500, [&](std::size_t n, std::size_t count) {

@@ -92,6 +92,15 @@ TEST(Diagnostics, the_gap_before_a_run_is_reported_per_side) {
   EXPECT_EQ(fired(report, "gaps_differ").at("value"), 50e6);
 }
 
+TEST(Diagnostics, batches_of_one_pair_have_no_known_spread) {
+  const Json known = derive(make_inputs()).at("cases").at(0).at("diagnostics");
+  const Json unknown = derive(make_inputs({.pairs = 1})).at("cases").at(0).at("diagnostics");
+  for (const char* key : {"pair_sd_percent", "batch_sd_percent", "batch_share"}) {
+    EXPECT_TRUE(known.at(key).is_number()) << key;
+    EXPECT_TRUE(unknown.at(key).is_null()) << key;
+  }
+}
+
 TEST(Diagnostics, an_unknown_start_gives_no_gap) {
   CompareInputs in = make_inputs();
   for (Sample& s : in.samples)

@@ -168,6 +168,7 @@ TEST(Tail, is_computed_but_not_gated_unless_asked_for) {
   const Json report = derive(make_inputs({.gates = wall(1.05)}));
   EXPECT_EQ(status_of(report, "tail"), "NOT_GATED");
   EXPECT_TRUE(has(report.at("verdicts").at("tail").at("reasons"), "tail_not_asked"));
+  EXPECT_FALSE(has(report.at("reason_codes"), "interval_not_defined"));
   EXPECT_TRUE(has(report.at("limits"), "tail_not_asked"));
   EXPECT_TRUE(report.at("cases").at(0).at("tail_detail").at("p_fail").is_number());
   EXPECT_EQ(report.at("overall").at("status"), "PASS");
@@ -183,6 +184,7 @@ TEST(Tail, a_campaign_without_slow_runs_passes_at_twenty_batches) {
   EXPECT_EQ(status_of(report, "tail"), "PASS") << report.at("verdicts").at("tail").dump();
   EXPECT_EQ(report.at("overall").at("status"), "PASS");
   EXPECT_EQ(exit_code_of(report), 0);
+  EXPECT_TRUE(has(report.at("verdicts").at("tail").at("reasons"), "interval_not_defined"));
   EXPECT_FALSE(has(report.at("limits"), "tail_not_asked"));
 }
 
