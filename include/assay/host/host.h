@@ -35,6 +35,10 @@ using Runner = std::function<Result<std::string>(const std::vector<std::string>&
 // (version, limits), perf counters, operating system. No user name, home path or host name. Only
 // files and two system calls; below 5 ms.
 Json collect(const Roots& roots = {});
+// What two campaigns must share to have run on one host in one state: of `collected` the values
+// (null = not available) of hardware, kernel and settings, and "machine", a digest of
+// /etc/machine-id with `salt` (null where there is none), which links no two salts.
+Json fingerprint(const Json& collected, const std::string& salt, const Roots& roots = {});
 // Object of gcc, g++, clang, clang++, rustc: the first line of `X --version`.
 Json toolchains(const Runner& run);
 // Object of commit and status (`git status --porcelain=v1 -z`, never trimmed) of `directory`.
