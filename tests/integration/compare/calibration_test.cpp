@@ -97,7 +97,7 @@ TEST_F(Calibration, the_record_of_this_host_is_copied_into_the_archive_and_cited
 }
 
 TEST_F(Calibration, without_an_archive_the_report_cites_the_record_too) {
-  const std::string name = calibrate();
+  const std::string name = put_record();
   const Finished done = assay(
       {"compare", "--no-archive", "--json", "--batches", "1", "--pairs", "1", "true", "true"});
   const auto made = parse_json(done.out.substr(0, done.out.size() - 1), "stdout");
@@ -107,13 +107,13 @@ TEST_F(Calibration, without_an_archive_the_report_cites_the_record_too) {
 }
 
 TEST_F(Calibration, a_failed_calibration_of_this_host_withholds_the_verdict) {
-  edit(calibrate(), "/calibration/wall/state", "FAILED");
+  edit(put_record(), "/calibration/wall/state", "FAILED");
   EXPECT_EQ(short_compare().exit_code, 4);
   EXPECT_THAT(report().at("overall").at("reasons"), Contains("host_calibration_failed"));
 }
 
 TEST_F(Calibration, an_expired_record_is_not_cited_and_the_report_says_so) {
-  edit(calibrate(), "/created_utc", "2001-02-03T04:05:06.000000000Z");
+  edit(put_record(), "/created_utc", "2001-02-03T04:05:06.000000000Z");
   const Finished done = short_compare();
   EXPECT_EQ(done.exit_code, 0) << done.err;
   expect_passed_over("calibration_expired");
@@ -122,7 +122,7 @@ TEST_F(Calibration, an_expired_record_is_not_cited_and_the_report_says_so) {
 }
 
 TEST_F(Calibration, a_record_of_another_host_is_not_cited_and_what_differs_is_named) {
-  edit(calibrate(), "/host/kernel_release", "1.2.3-elsewhere");
+  edit(put_record(), "/host/kernel_release", "1.2.3-elsewhere");
   const Finished done = short_compare();
   EXPECT_EQ(done.exit_code, 0) << done.err;
   expect_passed_over("calibration_of_another_host");
@@ -130,7 +130,7 @@ TEST_F(Calibration, a_record_of_another_host_is_not_cited_and_what_differs_is_na
 }
 
 TEST_F(Calibration, a_damaged_record_is_named_in_a_warning_and_a_sound_one_is_still_cited) {
-  const std::string name = calibrate();
+  const std::string name = put_record();
   write("state/assay/calibration/damaged.json", read(name).substr(0, 100));
   Finished done = short_compare();
   EXPECT_THAT(done.err, HasSubstr(path("state/assay/calibration/damaged.json")));

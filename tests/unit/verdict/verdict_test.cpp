@@ -24,8 +24,8 @@ TEST(Verdict, a_calibrated_host_is_not_called_uncalibrated) {
 
 TEST(Verdict, a_calibration_without_a_state_for_a_kind_leaves_the_host_uncalibrated_for_it) {
   CompareInputs in = make_inputs({.gates = wall(1.05)});
-  in.calibration = {
-      {"calibration", {{"wall", {{"state", "INCOMPLETE"}}}, {"cpu", {{"state", "DIRECT"}}}}}};
+  in.calibration =
+      Json{{"calibration", {{"wall", {{"state", "INCOMPLETE"}}}, {"cpu", {{"state", "DIRECT"}}}}}};
   EXPECT_TRUE(has(derive(in).at("verdicts").at("wall").at("reasons"), "host_not_calibrated"));
   in.policy.gates = {.cpu_cap = 1.05};
   EXPECT_FALSE(has(derive(in).at("verdicts").at("cpu").at("reasons"), "host_not_calibrated"));
@@ -38,7 +38,7 @@ TEST(Verdict, a_record_that_was_passed_over_is_a_limit_with_its_reason) {
     in.host = {{"calibration", {{"value", nullptr}, {"reason", code}}}};
     EXPECT_TRUE(has(derive(in).at("limits"), code));
     EXPECT_TRUE(has(derive(in).at("limits"), "host_not_calibrated"));
-    in.calibration = {{"archive_id", "id"}};
+    in.calibration = Json{{"archive_id", "id"}};
     EXPECT_FALSE(has(derive(in).at("limits"), code)) << "one is cited";
   }
   CompareInputs in = make_inputs({});
