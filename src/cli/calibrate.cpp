@@ -7,6 +7,7 @@
 
 #include "assay/base/files.h"
 #include "assay/base/json.h"
+#include "assay/base/text.h"
 #include "assay/process/launcher.h"
 
 #include <fmt/core.h>
@@ -80,6 +81,13 @@ std::string built_in_program() {
       .string();
 }
 
+std::string record_text(const compare::CalibrateResult& result) {
+  if (!result.record_path.empty())
+    return fmt::format("record: {} (comparisons on this host cite it)\n",
+                       printable(result.record_path));
+  return result.no_record.empty() ? "" : fmt::format("record: none: {}\n", result.no_record);
+}
+
 int measure(Flags& flags, const Style& style) {
   process::install_signal_handlers();
   auto launcher = process::Launcher::start();
@@ -99,10 +107,13 @@ int measure(Flags& flags, const Style& style) {
   line.finish();
   if (!result)
     return report_error(result.error());
-  const std::string text = flags.json
-                               ? canonical_json(result->report) + "\n"
-                               : calibration_text(result->report, result->seconds_per_batch) +
-                                     "evidence: " + result->archive_path + "\n";
+  const std::string text =
+      flags.json ? canonical_json(result->report) + "\n"
+                 : calibration_text(result->report, result->seconds_per_batch) +
+                       "evidence: " + result->archive_path + "\n" + record_text(*result);
+  if (result->record_error && !style.silent)
+    write_stderr(fmt::format("assay: note: this host's record could not be kept: {}\n",
+                             printable(result->record_error->message())));
   if (const auto written = write_stdout(text); !written)
     return report_error(written.error());
   return exit_code(result->report);

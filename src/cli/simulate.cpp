@@ -4,6 +4,8 @@
 
 #include "calibrate_text.h"
 
+#include "assay/process/launcher.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -299,7 +301,12 @@ int simulate_main(const SimulateFlags& flags, const Style& style) {
   options.replications = flags.replications.value_or(1000);
   // Counts do not depend on the number of threads, so all cores may be used.
   options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options.stop = [] { return process::stop_signal() != 0; };
   const Grid grid = run_grid(options, style);
+  if (const int signal = process::stop_signal(); signal != 0) {
+    write_stderr("assay: stopped: a part of the grid shows nothing, so none of it is printed\n");
+    return interrupted_exit_code(signal);
+  }
   const std::string text = flags.json       ? canonical_json(grid_json(grid)) + "\n"
                            : flags.markdown ? document(grid)
                                             : terminal_text(grid);

@@ -1,5 +1,6 @@
 #include "assay/compare/calibrate.h"
 
+#include "calibration_store.h"
 #include "record.h"
 
 #include "assay/base/files.h"
@@ -291,14 +292,35 @@ Result<verdict::CalibrationInputs> read_inputs(const std::string& path, const ve
   ASSAY_TRY(inputs.host, archive.document("host.json"));
   inputs.plan = plan;
   inputs.ending = ending;
-  ASSAY_TRY_VOID(archive.for_each_line(
-      "samples.jsonl", [&](std::string_view line, std::int64_t number) -> Result<void> {
-        ASSAY_TRY(verdict::Sample sample,
-                  verdict::parse_sample(line, fmt::format("samples.jsonl:{}", number)));
-        inputs.samples.push_back(std::move(sample));
-        return {};
-      }));
+  ASSAY_TRY(inputs.samples, read_samples(archive));
   return inputs;
+}
+
+// A host's record is a whole calibration of the host as it usually is, with something to say: ""
+// for one that is, else why not.
+std::string why_no_record(const CalibrateOptions& options, const Json& report) {
+  if (options.blocks)
+    return "blocks order says nothing about interleaved pairs";
+  if (options.busy_threads > 0)
+    return "the load of --busy is not this host's usual state";
+  if (report.at("status") != "measured")
+    return "the calibration did not run to its end";
+  for (const auto& [metric, value] : report.at("calibration").items())
+    if (value.at("state") != "INCOMPLETE")
+      return "";
+  return "there were too few batches for any state";
+}
+
+// The archive is the evidence; failing to keep the record takes nothing from it.
+void keep_record(const CalibrateOptions& options, const Json& host, CalibrateResult& result) {
+  result.no_record = why_no_record(options, result.report);
+  if (!result.no_record.empty())
+    return;
+  auto kept = keep_calibration(calibration_directory(), calibration_record(result.report, host));
+  if (kept)
+    result.record_path = std::move(*kept);
+  else
+    result.record_error = std::move(kept).error();
 }
 
 }  // namespace
@@ -316,11 +338,12 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
   const verdict::Plan plan = plan_for(options, subject);
   const std::string id = uuid_v4();
   const std::string path = options.archive.value_or(default_archive_path({}, id));
+  const Json host = host::collect();
   ASSAY_TRY(evidence::ArchiveWriter archive,
             evidence::ArchiveWriter::create(
                 path, {"calibration", options.tool_version, id},
                 policy_of(options, subject, copies, host::Redactor::for_this_process()),
-                verdict::plan_text(plan), host::collect()));
+                verdict::plan_text(plan), host));
   ASSAY_TRY_VOID(archive.event("campaign_started"));
   ASSAY_TRY_VOID(archive.sync());
 
@@ -341,6 +364,7 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
         return report;
       }));
   result.report = std::move(report);
+  keep_record(options, host, result);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "assay/compare/compare.h"
 
+#include "calibration_store.h"
 #include "campaign.h"
 #include "evidence_sink.h"
 #include "failure_text.h"
@@ -77,6 +78,18 @@ void give_notices(const CompareOptions& options, const Prepared& prepared) {
     options.notice(notice);
 }
 
+// Nothing about records stops a comparison.
+CalibrationChoice calibration_of(const CompareOptions& options, const Json& host) {
+  CalibrationChoice choice = choose_calibration(calibration_directory(), host, utc_now());
+  if (!options.notice)
+    return choice;
+  for (const std::string& warning : choice.warnings)
+    options.notice("not used as this host's calibration: " + printable(warning));
+  if (!choice.detail.empty())
+    options.notice("no calibration record is cited: " + printable(choice.detail));
+  return choice;
+}
+
 Result<std::optional<std::string>> place_of(const CompareOptions& options, const std::string& id) {
   if (options.no_archive)
     return std::optional<std::string>{};
@@ -97,12 +110,16 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
   give_notices(options, prepared);
   ASSAY_TRY_VOID(run_oracles(options, prepared, launcher));
   const host::Redactor redact = host::Redactor::for_this_process();
+  Json host = host_json(prepared, launcher, redact);
+  CalibrationChoice calibration = calibration_of(options, host);
+  host["calibration"] = calibration.fact();
   ASSAY_TRY(EvidenceSink sink,
             EvidenceSink::open(place, {.policy = policy_of(options, prepared, redact),
                                        .plan = verdict::make_plan(prepared.plan),
-                                       .host = host_json(prepared, launcher, redact),
+                                       .host = std::move(host),
                                        .tool_version = options.tool_version,
-                                       .archive_id = id}));
+                                       .archive_id = id,
+                                       .calibration = std::move(calibration.record)}));
   ASSAY_TRY_VOID(sink.event("campaign_started", Json::object()));
   ASSAY_TRY_VOID(sink.sync());
   Campaign campaign(options, prepared, launcher, sink);

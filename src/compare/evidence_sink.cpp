@@ -1,23 +1,14 @@
 #include "evidence_sink.h"
 
-#include "assay/base/ids.h"
-#include "assay/verdict/sample.h"
+#include "record.h"
 
-#include <fmt/format.h>
+#include "assay/base/ids.h"
 
 namespace assay::compare {
 namespace {
 
 // A nondeterministic program would otherwise store every run's output.
 constexpr std::size_t kMaxOutputs = 64;
-
-Result<void> add_sample(std::vector<verdict::Sample>& samples, std::string_view line,
-                        std::int64_t number) {
-  ASSAY_TRY(verdict::Sample sample,
-            verdict::parse_sample(line, fmt::format("samples.jsonl:{}", number)));
-  samples.push_back(std::move(sample));
-  return {};
-}
 
 Json header_in_memory(const std::string& tool_version) {
   return {{"schema", {{"name", "assay.archive"}, {"major", 1}, {"minor", 0}}},
@@ -40,6 +31,10 @@ Result<EvidenceSink> EvidenceSink::open(const std::optional<std::string>& path, 
                 *path, {"comparison", sink.contents_.tool_version, sink.contents_.archive_id},
                 verdict::policy_json(sink.contents_.policy),
                 verdict::plan_text(sink.contents_.plan), sink.contents_.host));
+  // Before the first run: which record is cited cannot depend on what is measured.
+  if (sink.contents_.calibration) {
+    ASSAY_TRY_VOID(writer.add_calibration(*sink.contents_.calibration));
+  }
   sink.writer_ = std::move(writer);
   sink.contents_.host = nullptr;  // read back from the archive
   return sink;
@@ -85,10 +80,8 @@ Result<verdict::CompareInputs> EvidenceSink::inputs(const verdict::Ending& endin
     inputs.header = header_;
     inputs.policy = contents_.policy;
     inputs.host = contents_.host;
-    std::int64_t number = 0;
-    for (const std::string& line : lines_) {
-      ASSAY_TRY_VOID(add_sample(inputs.samples, line, ++number));
-    }
+    inputs.calibration = contents_.calibration;
+    ASSAY_TRY(inputs.samples, read_samples(lines_));
     return inputs;
   }
   ASSAY_TRY(const evidence::ArchiveReader reader, evidence::ArchiveReader::open(writer_->path()));
@@ -96,10 +89,10 @@ Result<verdict::CompareInputs> EvidenceSink::inputs(const verdict::Ending& endin
   ASSAY_TRY(const Json policy, reader.document("policy.json"));
   ASSAY_TRY(inputs.policy, verdict::parse_compare_policy(policy, "policy.json"));
   ASSAY_TRY(inputs.host, reader.document("host.json"));
-  ASSAY_TRY_VOID(
-      reader.for_each_line("samples.jsonl", [&inputs](std::string_view line, std::int64_t number) {
-        return add_sample(inputs.samples, line, number);
-      }));
+  if (contents_.calibration) {
+    ASSAY_TRY(inputs.calibration, reader.document("calibration.json"));
+  }
+  ASSAY_TRY(inputs.samples, read_samples(reader));
   return inputs;
 }
 

@@ -23,6 +23,7 @@ class EvidenceSink {
     Json host;
     std::string tool_version;
     std::string archive_id = {};
+    std::optional<Json> calibration = std::nullopt;  // this host's record, for calibration.json
   };
   // `path` nullopt = memory. Errors as ArchiveWriter::create.
   static Result<EvidenceSink> open(const std::optional<std::string>& path, Contents contents);

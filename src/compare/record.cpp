@@ -3,6 +3,8 @@
 #include "assay/base/ids.h"
 #include "assay/base/sha256.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 
@@ -74,6 +76,14 @@ void set_load(verdict::Sample& sample, const host::LoadMeter::Reading& load) {
     absent(sample, "steal_share", "not_available");
 }
 
+Result<void> add_sample(std::vector<verdict::Sample>& samples, std::string_view line,
+                        std::int64_t number) {
+  ASSAY_TRY(verdict::Sample sample,
+            verdict::parse_sample(line, fmt::format("samples.jsonl:{}", number)));
+  samples.push_back(std::move(sample));
+  return {};
+}
+
 }  // namespace
 
 verdict::Sample to_sample(const verdict::PlannedRun& planned, const std::string& case_name,
@@ -115,6 +125,23 @@ verdict::Sample to_sample(const verdict::PlannedRun& planned, const std::string&
              {sample.stderr_sha256, sample.stderr_bytes, "stderr_sha256", "stderr_bytes"});
   set_load(sample, load);
   return sample;
+}
+
+Result<std::vector<verdict::Sample>> read_samples(const evidence::ArchiveReader& archive) {
+  std::vector<verdict::Sample> samples;
+  ASSAY_TRY_VOID(archive.for_each_line("samples.jsonl",
+                                       [&samples](std::string_view line, std::int64_t number) {
+                                         return add_sample(samples, line, number);
+                                       }));
+  return samples;
+}
+
+Result<std::vector<verdict::Sample>> read_samples(const std::vector<std::string>& lines) {
+  std::vector<verdict::Sample> samples;
+  std::int64_t number = 0;
+  for (const std::string& line : lines)
+    ASSAY_TRY_VOID(add_sample(samples, line, ++number));
+  return samples;
 }
 
 std::string default_archive_path(const std::optional<std::string>& store, std::string_view id) {

@@ -1,6 +1,8 @@
-// From what the launcher observed to a line of evidence.
+// From what the launcher observed to a line of evidence, and back to samples.
 #pragma once
 
+#include "assay/base/result.h"
+#include "assay/evidence/archive.h"
 #include "assay/host/host.h"
 #include "assay/process/run.h"
 #include "assay/verdict/plan.h"
@@ -9,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::compare {
 
@@ -16,6 +19,11 @@ namespace assay::compare {
 verdict::Sample to_sample(const verdict::PlannedRun& planned, const std::string& case_name,
                           const process::RunResult& run, const host::LoadMeter::Reading& load,
                           process::OutputMode output = process::OutputMode::capture);
+
+// The samples of an archive, or of the same lines kept in memory, in their order. An error of a
+// line names "samples.jsonl:NUMBER".
+Result<std::vector<verdict::Sample>> read_samples(const evidence::ArchiveReader& archive);
+Result<std::vector<verdict::Sample>> read_samples(const std::vector<std::string>& lines);
 
 // <store>/<UTC basic form>-<first 8 hex of id>; the store is `store`, else $ASSAY_STORE, else
 // ./assay-archives. `id` "" = a fresh one.

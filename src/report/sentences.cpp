@@ -23,6 +23,14 @@ constexpr Reason kReasons[] = {
     {"blocks_order",
      "All runs of one side came before those of the other, so any drift of the machine counts as a "
      "difference; such data are never gated."},
+    {"calibration_expired",
+     "The newest calibration of this host is too old to be cited; `assay calibrate` makes "
+     "another."},
+    {"calibration_of_another_host",
+     "The calibration records here were made on another host, or before this one changed (kernel, "
+     "governor, limits, ...), so none is cited."},
+    {"calibration_unreadable",
+     "A calibration record is there, but damaged or not readable, so none is cited."},
     {"campaign_failed",
      "The campaign could not go on and stopped; everything recorded until then is kept."},
     {"descendants_left",

@@ -237,6 +237,8 @@ std::string closing(const Json& report, const std::vector<CaseRow>& rows, const 
     text = fmt::format("of {} cases {}", rows.size(), text);
   const std::string status = overall_status(report);
   const std::string first = "Verdict: " + status + (text.empty() ? "" : "; ");
+  if (first.size() > sheet.width)  // colour cannot be wrapped
+    return out + wrap(first + text, {"", 0, 2, sheet.width});
   return out + wrap(text, {paint(first, status_colour(status), sheet.color), first.size(), 2,
                            sheet.width});
 }

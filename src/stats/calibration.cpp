@@ -108,7 +108,8 @@ CampaignCount count_campaigns(const Pairs& pairs) {
     Pairs campaign;
     campaign.batches = kCampaignBatches;
     for (int b = 0; b < kCampaignBatches; ++b) {
-      for (const std::size_t i : members[static_cast<std::size_t>(first + b)]) {
+      for (const std::size_t i :
+           members[static_cast<std::size_t>(first) + static_cast<std::size_t>(b)]) {
         campaign.x.push_back(pairs.x[i]);
         campaign.batch.push_back(b);
       }

@@ -243,6 +243,8 @@ std::vector<Counters> replicate(const SimulationOptions& options, const Experime
   const auto work = [&] {
     std::vector<Counters> own(totals.size(), zero);
     for (std::int64_t item = next++; item < items; item = next++) {
+      if (options.stop && options.stop())
+        break;
       const auto cell = static_cast<int>(item / chunks);
       const auto first = static_cast<int>(item % chunks) * kChunk;
       const std::uint64_t cell_seed = mix(seed, static_cast<std::uint64_t>(cell));

@@ -160,6 +160,22 @@ std::set<std::string> blockers_of(const Campaign& campaign,
   return blockers;
 }
 
+// Why an existing record of a calibration is not cited, as host.json says; "" where nothing is to
+// be said.
+std::string calibration_passed_over(const CompareInputs& in) {
+  if (in.calibration || !in.host.is_object())
+    return "";
+  const auto fact = in.host.find("calibration");
+  if (fact == in.host.end() || !fact->is_object())
+    return "";
+  const Json reason = fact->value("reason", Json(nullptr));
+  for (const char* code :
+       {"calibration_expired", "calibration_of_another_host", "calibration_unreadable"})
+    if (reason == code)
+      return code;
+  return "";
+}
+
 std::set<std::string> limits_of(const Campaign& campaign) {
   const CompareInputs& in = *campaign.inputs;
   std::set<std::string> limits = {"other_workload_not_excluded", "one_host_only",
@@ -168,6 +184,8 @@ std::set<std::string> limits_of(const Campaign& campaign) {
     limits.insert("tail_not_asked");
   if (!in.calibration)
     limits.insert("host_not_calibrated");
+  if (const std::string code = calibration_passed_over(in); !code.empty())
+    limits.insert(code);
   const bool no_oracle = std::any_of(in.policy.cases.begin(), in.policy.cases.end(),
                                      [](const CasePolicy& c) { return !c.oracle_sha256; });
   if (no_oracle)

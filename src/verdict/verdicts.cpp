@@ -70,14 +70,24 @@ bool order_unbalanced(const std::vector<bool>& candidate_first) {
   return std::abs(first - second) > kOrderImbalanceAllowed;
 }
 
-bool calibration_failed(const CompareInputs& in, Kind kind) {
+// What the host's calibration says of this kind, "" where nothing.
+std::string calibration_state(const CompareInputs& in, Kind kind) {
   if (!in.calibration || !in.calibration->is_object() || !in.calibration->contains("calibration"))
-    return false;
+    return "";
   const Json& table = in.calibration->at("calibration");
   const std::string name(kind_name(kind));
   if (!table.is_object() || !table.contains(name) || !table.at(name).is_object())
-    return false;
-  return table.at(name).value("state", "") == "FAILED";
+    return "";
+  return table.at(name).value("state", "");
+}
+
+// Only wall and CPU time have a rate of their own; a calibration that measured too little of one
+// leaves the host uncalibrated for it.
+bool is_calibrated(const CompareInputs& in, Kind kind) {
+  if (kind != Kind::wall && kind != Kind::cpu)
+    return in.calibration.has_value();
+  const std::string state = calibration_state(in, kind);
+  return !state.empty() && state != "INCOMPLETE";
 }
 
 // Facts that forbid PASS and FAIL although both tests could be computed.
@@ -89,7 +99,7 @@ void withhold(const Campaign& campaign, const Figures& f, Kind kind, VerdictValu
   };
   if (order_unbalanced(f.candidate_first))
     inconclusive("order_unbalanced");
-  if (calibration_failed(*campaign.inputs, kind))
+  if (calibration_state(*campaign.inputs, kind) == "FAILED")
     inconclusive("host_calibration_failed");
 }
 
@@ -235,7 +245,7 @@ bool any_gate(const Gates& gates) {
 VerdictValue judge(const Campaign& campaign, const CaseData& data, Kind kind) {
   VerdictValue v =
       kind == Kind::tail ? judge_tail_kind(campaign, data) : judge_ratio(campaign, data, kind);
-  if (v.gated && !campaign.inputs->calibration)
+  if (v.gated && !is_calibrated(*campaign.inputs, kind))
     v.reasons.insert("host_not_calibrated");
   return v;
 }

@@ -31,6 +31,10 @@ struct CalibrateOptions {
 struct CalibrateResult {
   Json report;
   std::string archive_path;
+  // This host's record, for later comparisons to cite: its path, or why this calibration makes
+  // none, or why it could not be kept.
+  std::string record_path, no_record;
+  std::optional<Error> record_error;
   double seconds_per_batch = 0;
   int stop_signal = 0;
 };

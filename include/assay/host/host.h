@@ -37,6 +37,10 @@ using Runner = std::function<Result<std::string>(const std::vector<std::string>&
 Json collect(const Roots& roots = {});
 // The CPUs that the scheduler allows the calling thread, ascending; empty when it does not say.
 std::vector<int> usable_cpus();
+// What two campaigns must share to have run on one host in one state: of `collected` the values
+// (null = not available) of hardware, kernel and settings, and "machine", a digest of
+// /etc/machine-id with `salt` (null where there is none), which links no two salts.
+Json fingerprint(const Json& collected, const std::string& salt, const Roots& roots = {});
 // Object of gcc, g++, clang, clang++, rustc: the first line of `X --version`.
 Json toolchains(const Runner& run);
 // Object of commit and status (`git status --porcelain=v1 -z`, never trimmed) of `directory`.

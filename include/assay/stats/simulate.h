@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ struct SimulationOptions {
   std::uint64_t seed = 20261130;
   int replications = 1000;  // per cell, >= 1
   int threads = 1;          // >= 1
+  // Asked every few replications, from all threads; once true the rest is left out and the result
+  // is meaningless. Empty = never.
+  std::function<bool()> stop = {};
 };
 
 struct SimulatedLayout {

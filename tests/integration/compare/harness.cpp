@@ -69,7 +69,7 @@ Finished Running::wait() {
 CompareTest::CompareTest() {
   std::string pattern = ::testing::TempDir() + "/assay-compare-XXXXXX";
   dir_ = ::mkdtemp(pattern.data());
-  environment_ = {{"NO_COLOR", ""}, {"ASSAY_STORE", ""}};
+  environment_ = {{"NO_COLOR", ""}, {"ASSAY_STORE", ""}, {"XDG_STATE_HOME", dir_ + "/state"}};
 }
 
 CompareTest::~CompareTest() {

@@ -138,6 +138,18 @@ TEST(Record, an_unknown_load_is_null_with_a_reason) {
   expect_readable(s);
 }
 
+TEST(Record, kept_lines_become_the_same_samples_and_a_bad_one_is_named) {
+  const std::string line =
+      verdict::sample_line(to_sample(planned(), "case", good_run(), {0.5, 0.0}));
+  const auto samples = read_samples(std::vector<std::string>{line, line});
+  ASSERT_TRUE(samples) << samples.error().message();
+  ASSERT_EQ(samples->size(), 2U);
+  EXPECT_EQ(verdict::sample_line(samples->back()), line);
+  const auto bad = read_samples(std::vector<std::string>{line, "{}"});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().where.rfind("samples.jsonl:2", 0), 0U) << bad.error().message();
+}
+
 TEST(Record, archives_are_named_by_time_and_id_inside_the_chosen_store) {
   ::unsetenv("ASSAY_STORE");
   EXPECT_THAT(default_archive_path({}, "0123456789"),

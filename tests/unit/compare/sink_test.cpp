@@ -1,3 +1,4 @@
+#include "assay/base/files.h"
 #include "assay/base/sha256.h"
 
 #include <gmock/gmock.h>
@@ -77,6 +78,23 @@ TEST_F(Sink, memory_and_archive_give_the_same_report) {
     reports.push_back(without_identity(*parse_json(*bytes, "report")));
   }
   EXPECT_EQ(reports[0], reports[1]);
+}
+
+TEST_F(Sink, a_calibration_is_in_the_archive_before_the_first_run_and_cited_by_both) {
+  const Json record = {{"archive_id", "id"}, {"calibration", {{"wall", {{"state", "DIRECT"}}}}}};
+  contents_.calibration = record;
+  for (const auto& place :
+       {std::optional<std::string>(dir_ + "/a"), std::optional<std::string>()}) {
+    auto sink = EvidenceSink::open(place, contents_);
+    ASSERT_TRUE(sink) << sink.error().message();
+    if (place) {
+      EXPECT_EQ(*read_file(*place + "/calibration.json"), canonical_json(record) + "\n");
+    }
+    fill(*sink);
+    const auto bytes = sink->finalize({"finished", "", 8});
+    ASSERT_TRUE(bytes) << bytes.error().message();
+    EXPECT_EQ(parse_json(*bytes, "report")->at("calibration").at("states").at("wall"), "DIRECT");
+  }
 }
 
 TEST_F(Sink, memory_writes_nothing) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -32,6 +33,18 @@ TEST(Simulation, the_number_of_threads_changes_nothing) {
     EXPECT_EQ(one[i].bootstrap_coverage, three[i].bootstrap_coverage);
   }
   EXPECT_EQ(simulate_adaptive(small(1))[1].mean_pairs, simulate_adaptive(small(2))[1].mean_pairs);
+}
+
+TEST(Simulation, ends_early_when_it_is_told_to) {
+  std::atomic<int> asked{0};
+  SimulationOptions options{99, 1'000'000'000, 2};
+  options.stop = [&asked] { return ++asked > 3; };
+  simulate_adaptive(options);
+  EXPECT_LE(asked, 5) << "three items, then each of two threads asks once more";
+  options.replications = 100;
+  options.stop = [] { return false; };
+  EXPECT_EQ(simulate_adaptive(options)[1].mean_pairs,
+            simulate_adaptive({99, 100, 1})[1].mean_pairs);
 }
 
 TEST(Simulation, another_seed_gives_other_data) {

@@ -22,6 +22,34 @@ TEST(Verdict, a_calibrated_host_is_not_called_uncalibrated) {
   EXPECT_EQ(report.at("calibration").at("states").at("wall"), "DIRECT");
 }
 
+TEST(Verdict, a_calibration_without_a_state_for_a_kind_leaves_the_host_uncalibrated_for_it) {
+  CompareInputs in = make_inputs({.gates = wall(1.05)});
+  in.calibration =
+      Json{{"calibration", {{"wall", {{"state", "INCOMPLETE"}}}, {"cpu", {{"state", "DIRECT"}}}}}};
+  EXPECT_TRUE(has(derive(in).at("verdicts").at("wall").at("reasons"), "host_not_calibrated"));
+  in.policy.gates = {.cpu_cap = 1.05};
+  EXPECT_FALSE(has(derive(in).at("verdicts").at("cpu").at("reasons"), "host_not_calibrated"));
+}
+
+TEST(Verdict, a_record_that_was_passed_over_is_a_limit_with_its_reason) {
+  for (const char* code :
+       {"calibration_expired", "calibration_of_another_host", "calibration_unreadable"}) {
+    CompareInputs in = make_inputs({});
+    in.host = {{"calibration", {{"value", nullptr}, {"reason", code}}}};
+    EXPECT_TRUE(has(derive(in).at("limits"), code));
+    EXPECT_TRUE(has(derive(in).at("limits"), "host_not_calibrated"));
+    in.calibration = Json{{"archive_id", "id"}};
+    EXPECT_FALSE(has(derive(in).at("limits"), code)) << "one is cited";
+  }
+  CompareInputs in = make_inputs({});
+  const Json plain = derive(in);
+  for (const Json& host : {Json{{"calibration", {{"reason", "no_record"}}}},
+                           Json{{"calibration", {{"reason", 7}}}}, Json{{"calibration", 7}}}) {
+    in.host = host;
+    EXPECT_EQ(derive(in), plain);
+  }
+}
+
 TEST(Verdict, inconclusive_says_what_more_batches_would_do) {
   const Json v =
       derive(make_inputs({.ratio = 1.05, .gates = wall(1.05)})).at("verdicts").at("wall");
