@@ -33,15 +33,15 @@ struct Flags {
 
 void add_flags(CLI::App& app, Flags& flags) {
   describe(app, "calibrate", "This host's own false-alarm rate, from A/A runs of one program.",
-           {"assay calibrate --budget 60",
-            "assay calibrate --budget 120 --inject 3 -- ./prog --input f"});
+           {"assay calibrate --budget 60", "assay calibrate --budget 120 --inject 3",
+            "assay calibrate -- ./prog --input f"});
   add_number(app, "--budget", flags.budget, 1, 86400, "seconds to spend (300)");
   add_integer(app, "--batches", flags.run.batches, 1, 100000,
               "batches of 6 pairs, instead of a budget");
   add_integer(app, "--seed", flags.run.seed, 0, (INT64_C(1) << 53) - 1, "seed of the plan (drawn)");
   add_duration(app, "--work", flags.work_ns, "length of one run of the built-in program (5ms)");
   add_number(app, "--inject", flags.inject, 0, 1000,
-             "also measure the built-in program with PCT % more work");
+             "also measure runs of the built-in program that are PCT % longer");
   app.add_flag("--blocks", flags.run.blocks,
                "A..A B..B order instead of pairs: what an unpaired tool sees");
   add_integer(app, "--busy", flags.busy, 0, 1024,

@@ -8,6 +8,7 @@
 #include "assay/base/sha256.h"
 #include "assay/evidence/archive.h"
 #include "assay/host/host.h"
+#include "assay/stats/calibration.h"
 #include "assay/verdict/calibration.h"
 #include "assay/verdict/plan.h"
 
@@ -54,7 +55,10 @@ class BusyThreads {
   std::vector<std::thread> threads_;
 };
 
-// Two physical copies of one program under paths of equal length, removed with the object.
+// Two physical copies of one program under paths of equal length, removed with the object. Where
+// the kernel happens to place a file's pages makes one copy some tenths of a per cent slower than
+// the other for as long as they are cached, so each campaign gets copies of its own, as each
+// comparison of two builds does.
 class Copies {
  public:
   static Result<Copies> make(const std::string& program) {
@@ -64,13 +68,27 @@ class Copies {
     if (::mkdtemp(pattern.data()) == nullptr)
       return tl::unexpected(
           system_error(ErrorCode::io, "cannot make a temporary directory", errno, pattern));
-    Copies copies(pattern);
-    ASSAY_TRY(const std::string bytes, read_file(program));
-    for (const char* name : {"a", "b"}) {
-      ASSAY_TRY_VOID(write_new_file(pattern + "/" + name, bytes, 0755));
-    }
-    copies.digest_ = sha256_hex(bytes);
+    Copies copies(pattern, program);
+    ASSAY_TRY(copies.digest_, sha256_file(program));
+    ASSAY_TRY_VOID(copies.renew());
     return copies;
+  }
+
+  // Replaces both copies. Errors: io, also where the program is no longer the one first copied.
+  Result<void> renew() {
+    for (const verdict::Side side : {verdict::Side::reference, verdict::Side::candidate}) {
+      std::error_code error;
+      std::filesystem::remove(path(side), error);
+      std::filesystem::copy_file(program_, path(side), error);
+      if (!error)
+        std::filesystem::permissions(path(side), std::filesystem::perms{0755}, error);
+      if (error)
+        return fail(ErrorCode::io, "cannot copy the program: " + error.message(), program_);
+      ASSAY_TRY(const std::string digest, sha256_file(path(side)));
+      if (digest != digest_)
+        return fail(ErrorCode::io, "the program changed while it was measured", program_);
+    }
+    return {};
   }
   ~Copies() {
     if (directory_.empty())
@@ -79,7 +97,9 @@ class Copies {
     std::filesystem::remove_all(directory_, ignored);
   }
   Copies(Copies&& other) noexcept
-      : directory_(std::exchange(other.directory_, {})), digest_(std::move(other.digest_)) {}
+      : directory_(std::exchange(other.directory_, {})),
+        program_(std::move(other.program_)),
+        digest_(std::move(other.digest_)) {}
   Copies& operator=(Copies&&) = delete;
 
   std::string path(verdict::Side side) const {
@@ -88,8 +108,10 @@ class Copies {
   const std::string& digest() const { return digest_; }
 
  private:
-  explicit Copies(std::string directory) : directory_(std::move(directory)) {}
+  Copies(std::string directory, std::string program)
+      : directory_(std::move(directory)), program_(std::move(program)) {}
   std::string directory_;
+  std::string program_;
   std::string digest_;
 };
 
@@ -139,11 +161,9 @@ struct Subject {
   std::optional<std::string> injected_digest;
 };
 
-std::string scaled(std::int64_t iterations, double factor) {
-  return std::to_string(static_cast<std::int64_t>(static_cast<double>(iterations) * factor));
-}
-
-// Sizes the built-in work so that one run takes about work_ns beyond its start-up.
+// Sizes the built-in work so that one run takes about work_ns, of which start-up is at most half,
+// and an injected one that much longer: the effect is one of whole runs, which is what verdicts
+// judge.
 Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launcher& launcher,
                                  const std::string& program) {
   ASSAY_TRY(const Probe empty, probe(launcher, request_for(program, {"1"}, "")));
@@ -153,10 +173,14 @@ Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launc
       static_cast<double>(std::max<std::int64_t>(1, full.elapsed.value - empty.elapsed.value));
   const auto wanted = static_cast<double>(
       std::max<std::int64_t>(options.work_ns - empty.elapsed.value, options.work_ns / 2));
-  const auto iterations = static_cast<std::int64_t>(static_cast<double>(kTrial) * wanted / span);
+  const double extra =
+      (wanted + static_cast<double>(empty.elapsed.value)) * options.inject_percent / 100;
+  const auto iterations = [&](double ns) {
+    return std::to_string(static_cast<std::int64_t>(static_cast<double>(kTrial) * ns / span));
+  };
   Subject subject;
-  subject.arguments = {std::to_string(iterations)};
-  subject.injected_arguments = {scaled(iterations, 1 + options.inject_percent / 100)};
+  subject.arguments = {iterations(wanted)};
+  subject.injected_arguments = {iterations(wanted + extra)};
   ASSAY_TRY(subject.probe, probe(launcher, request_for(program, subject.arguments, "")));
   ASSAY_TRY(const Probe injected,
             probe(launcher, request_for(program, subject.injected_arguments, "")));
@@ -198,7 +222,7 @@ verdict::Plan plan_for(const CalibrateOptions& options, const Subject& subject) 
 // Runs the plan; every batch's samples are durable before the next batch starts.
 class Runner {
  public:
-  Runner(const Subject& subject, const Copies& copies, process::Launcher& launcher)
+  Runner(const Subject& subject, Copies& copies, process::Launcher& launcher)
       : subject_(subject), copies_(copies), launcher_(launcher) {}
 
   Result<verdict::Ending> run(const verdict::Plan& plan, evidence::ArchiveWriter& archive,
@@ -206,7 +230,11 @@ class Runner {
     const Nanoseconds start = monotonic_now();
     verdict::Ending ending;
     std::size_t next = 0;
+    const int batches_per_campaign = plan.options.blocks_order ? 1 : stats::kCampaignBatches;
     for (int batch = 0; batch < plan.options.batches; ++batch) {
+      if (batch > 0 && batch % batches_per_campaign == 0) {
+        ASSAY_TRY_VOID(copies_.renew());
+      }
       ASSAY_TRY_VOID(archive.event("batch_started", {{"batch", batch}}));
       ASSAY_TRY(const bool complete, run_batch(plan, next, archive));
       if (!complete) {
@@ -258,7 +286,7 @@ class Runner {
   }
 
   const Subject& subject_;
-  const Copies& copies_;
+  Copies& copies_;
   process::Launcher& launcher_;
   host::LoadMeter load_;
   std::string reason_;
@@ -331,7 +359,7 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
   const std::string program =
       options.command.empty() ? options.work_program : options.command.front();
   ASSAY_TRY(const std::string resolved, process::resolve_program(program));
-  ASSAY_TRY(const Copies copies, Copies::make(resolved));
+  ASSAY_TRY(Copies copies, Copies::make(resolved));
   const BusyThreads busy(options.busy_threads);
   ASSAY_TRY(const Subject subject,
             subject_of(options, launcher, copies.path(verdict::Side::reference)));

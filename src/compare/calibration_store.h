@@ -13,8 +13,7 @@
 namespace assay::compare {
 
 // A record says how noisy a host was. Neighbours, updates and heat change that without any trace in
-// the host's facts, so it is believed for a month. A choice of assay's own: the design asks for a
-// bound and names none.
+// the host's facts, so it is believed for a month: a choice, not a measured bound.
 inline constexpr std::int64_t kCalibrationMaxDays = 30;
 
 // $XDG_STATE_HOME/assay/calibration, else ~/.local/state/assay/calibration. nullopt when neither

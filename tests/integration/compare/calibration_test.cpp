@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <signal.h>
+#include <sstream>
 
 namespace assay::testing_compare {
 namespace {
@@ -76,6 +78,31 @@ class Calibration : public CompareTest {
     EXPECT_THAT(report().at("limits"), AllOf(Contains(code), Contains("host_not_calibrated")));
   }
 };
+
+// One pair of files for all campaigns would make the placement of their pages a property of the
+// host.
+TEST_F(Calibration, every_campaign_has_copies_of_its_own) {
+  write("subject", "#!/bin/sh\nstat -c %w-%i \"$0\" >>" + path("seen") + "\n");
+  std::filesystem::permissions(path("subject"), std::filesystem::perms{0755});
+  const Finished done =
+      assay({"calibrate", "--archive", "aa", "--batches", "21", "--", path("subject")});
+  EXPECT_THAT(done.exit_code, AnyOf(0, 1)) << done.err << done.out;
+  std::istringstream lines(read("seen"));
+  std::set<std::string> files;
+  for (std::string line; std::getline(lines, line);)
+    files.insert(line);
+  EXPECT_EQ(files.size(), 6U);  // two for each of three campaigns
+}
+
+TEST_F(Calibration, a_program_that_is_replaced_meanwhile_ends_it) {
+  write("subject", "#!/bin/sh\necho >>" + path("subject") + "\n");
+  std::filesystem::permissions(path("subject"), std::filesystem::perms{0755});
+  const Finished done =
+      assay({"calibrate", "--archive", "aa", "--batches", "11", "--", path("subject")});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("the program changed while it was measured"));
+  EXPECT_THAT(done.err, HasSubstr(path("subject")));
+}
 
 TEST_F(Calibration, the_record_of_this_host_is_copied_into_the_archive_and_cited) {
   const std::string name = calibrate();
