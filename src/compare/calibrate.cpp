@@ -126,12 +126,13 @@ process::RunRequest request_for(const std::string& program,
 }
 
 struct Probe {
-  Nanoseconds elapsed{};              // median
+  Nanoseconds elapsed{}, cpu{};       // medians
   std::optional<std::string> digest;  // of the output when all probes agree
 };
 
 Result<Probe> probe(process::Launcher& launcher, const process::RunRequest& request) {
   std::vector<std::int64_t> elapsed;
+  std::vector<std::int64_t> cpu;
   std::vector<std::string> outputs;
   for (int i = 0; i < kProbeRuns; ++i) {
     ASSAY_TRY(const process::RunResult run, launcher.run(request));
@@ -142,10 +143,13 @@ Result<Probe> probe(process::Launcher& launcher, const process::RunRequest& requ
                               process::outcome_name(run.outcome), run.exit_code),
                   request.argv.front());
     elapsed.push_back(run.elapsed.value);
+    cpu.push_back(run.user.value + run.system.value);
     outputs.push_back(run.out.truncated ? "" : run.out.bytes);
   }
   std::sort(elapsed.begin(), elapsed.end());
-  Probe result{Nanoseconds(elapsed[elapsed.size() / 2]), std::nullopt};
+  std::sort(cpu.begin(), cpu.end());
+  Probe result{Nanoseconds(elapsed[elapsed.size() / 2]), Nanoseconds(cpu[cpu.size() / 2]),
+               std::nullopt};
   const bool same = std::all_of(outputs.begin(), outputs.end(),
                                 [&](const std::string& o) { return o == outputs.front(); });
   if (same)
@@ -161,22 +165,37 @@ struct Subject {
   std::optional<std::string> injected_digest;
 };
 
+// Nanoseconds of CPU time per iteration of the built-in work, beyond its start-up `empty`. CPU
+// time, because under load the elapsed time of a short run says little. The trial grows until its
+// work is plain to see: more than the start-up, and half of what is wanted or 50 ms.
+Result<double> nanoseconds_per_iteration(process::Launcher& launcher, const std::string& program,
+                                         std::int64_t work_ns, const Probe& empty) {
+  constexpr std::int64_t kFirstTrial = 100'000;
+  constexpr std::int64_t kLastTrial = INT64_C(1) << 40;
+  constexpr std::int64_t kLongEnoughNs = 50'000'000;
+  const std::int64_t plain = std::max(empty.cpu.value, std::min(work_ns / 2, kLongEnoughNs));
+  for (std::int64_t trial = kFirstTrial;; trial *= 2) {
+    ASSAY_TRY(const Probe full, probe(launcher, request_for(program, {std::to_string(trial)}, "")));
+    const std::int64_t span = full.cpu.value - empty.cpu.value;
+    if (span > plain || trial >= kLastTrial)
+      return static_cast<double>(std::max<std::int64_t>(1, span)) / static_cast<double>(trial);
+  }
+}
+
 // Sizes the built-in work so that one run takes about work_ns, of which start-up is at most half,
 // and an injected one that much longer: the effect is one of whole runs, which is what verdicts
 // judge.
 Result<Subject> built_in_subject(const CalibrateOptions& options, process::Launcher& launcher,
                                  const std::string& program) {
   ASSAY_TRY(const Probe empty, probe(launcher, request_for(program, {"1"}, "")));
-  constexpr std::int64_t kTrial = 4'000'000;
-  ASSAY_TRY(const Probe full, probe(launcher, request_for(program, {std::to_string(kTrial)}, "")));
-  const auto span =
-      static_cast<double>(std::max<std::int64_t>(1, full.elapsed.value - empty.elapsed.value));
+  ASSAY_TRY(const double each,
+            nanoseconds_per_iteration(launcher, program, options.work_ns, empty));
   const auto wanted = static_cast<double>(
-      std::max<std::int64_t>(options.work_ns - empty.elapsed.value, options.work_ns / 2));
+      std::max<std::int64_t>(options.work_ns - empty.cpu.value, options.work_ns / 2));
   const double extra =
-      (wanted + static_cast<double>(empty.elapsed.value)) * options.inject_percent / 100;
-  const auto iterations = [&](double ns) {
-    return std::to_string(static_cast<std::int64_t>(static_cast<double>(kTrial) * ns / span));
+      (wanted + static_cast<double>(empty.cpu.value)) * options.inject_percent / 100;
+  const auto iterations = [each](double ns) {
+    return std::to_string(static_cast<std::int64_t>(ns / each));
   };
   Subject subject;
   subject.arguments = {iterations(wanted)};

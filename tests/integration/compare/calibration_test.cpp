@@ -34,6 +34,13 @@ class Calibration : public CompareTest {
       return "";
     }
     EXPECT_THAT(done.out, HasSubstr("record: " + path(files.front())));
+    // An iteration takes between 0.1 and 100 ns on any machine; a measurement of nothing gave
+    // 10^12.
+    const auto policy = parse_json(read("aa/policy.json"), "policy.json");
+    const long iterations =
+        policy ? std::stol(policy->at("arguments_of_built_in").at(0).get<std::string>()) : 0;
+    EXPECT_GT(iterations, 5'000);
+    EXPECT_LT(iterations, 10'000'000);
     return files.front();
   }
   // A real record of this host; only the first test that asks waits for a calibration.
