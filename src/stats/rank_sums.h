@@ -9,13 +9,19 @@
 
 namespace assay::stats::detail {
 
+// Log-ratios this close tie in a test. 7/9 and 9/7 are mirrored, but their rounded logarithms are
+// not: the last bit would decide which of the two ranks higher, in every batch alike.
+inline constexpr double kTie = 1e-14;
+
 // Pairs sorted once, so that the ranks of |x - c| for any c are a merge of two runs: O(n) per c.
 class RankedPairs {
  public:
   explicit RankedPairs(const Pairs& pairs);
 
-  // signed_rank_sums(pairs, c).
-  std::vector<std::int64_t> sums(double c) const;
+  // signed_rank_sums(pairs, c). Distances within `tie` of the smallest of a group share its rank.
+  // The search for the limits of an interval takes 0: which side of a limit c lies on, its last bit
+  // decides.
+  std::vector<std::int64_t> sums(double c, double tie) const;
   double min() const { return x_.front(); }
   double max() const { return x_.back(); }
 

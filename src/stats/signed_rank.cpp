@@ -107,7 +107,7 @@ RankedPairs::RankedPairs(const Pairs& pairs) : batches_(pairs.batches) {
   }
 }
 
-std::vector<std::int64_t> RankedPairs::sums(double c) const {
+std::vector<std::int64_t> RankedPairs::sums(double c, double tie) const {
   std::vector<std::int64_t> sums(static_cast<std::size_t>(batches_), 0);
   const std::size_t n = x_.size();
   auto right = static_cast<std::size_t>(std::lower_bound(x_.begin(), x_.end(), c) - x_.begin());
@@ -118,16 +118,17 @@ std::vector<std::int64_t> RankedPairs::sums(double c) const {
     const double distance = std::min(below, above);
     const std::size_t done = n - left - (n - right);
     std::size_t new_left = left;
-    while (new_left > 0 && c - x_[new_left - 1] == distance)
+    while (new_left > 0 && c - x_[new_left - 1] <= distance + tie)
       --new_left;
     std::size_t new_right = right;
-    while (new_right < n && x_[new_right] - c == distance)
+    while (new_right < n && x_[new_right] - c <= distance + tie)
       ++new_right;
     const std::size_t ties = left - new_left + new_right - right;
     const auto rank2 = static_cast<std::int64_t>(2 * done + ties + 1);
-    for (std::size_t i = new_left; i < left; ++i)
+    const bool at_c = distance <= tie;  // neither above nor below
+    for (std::size_t i = new_left; i < left && !at_c; ++i)
       sums[static_cast<std::size_t>(batch_[i])] -= rank2;
-    for (std::size_t i = right; i < new_right && distance > 0; ++i)
+    for (std::size_t i = right; i < new_right && !at_c; ++i)
       sums[static_cast<std::size_t>(batch_[i])] += rank2;
     left = new_left;
     right = new_right;
@@ -180,7 +181,7 @@ std::size_t heaviest(const std::vector<std::int64_t>& sums) {
 }  // namespace detail
 
 std::vector<std::int64_t> signed_rank_sums(const Pairs& pairs, double c) {
-  return detail::RankedPairs(pairs).sums(c);
+  return detail::RankedPairs(pairs).sums(c, detail::kTie);
 }
 
 double batch_t(const std::vector<std::int64_t>& sums) {
@@ -212,7 +213,7 @@ SignedRankInterval signed_rank_interval(const Pairs& pairs, double level) {
     return interval;
   const detail::RankedPairs ranked(pairs);
   const double limit = t_quantile((1 + level) / 2, pairs.batches - 1.0);
-  const auto t_at = [&](double c) { return batch_t(ranked.sums(c)); };
+  const auto t_at = [&](double c) { return batch_t(ranked.sums(c, 0)); };
   // T is constant beyond the sample: where it does not reject there, it never does.
   const auto outward = [&](double outside, auto rejected) {
     if (!rejected(outside))

@@ -57,18 +57,25 @@ def by_batch(values, batch):
     return [groups[b] for b in sorted(groups)]
 
 
-def rank_sums(x, batch, c):
+TIE = 1e-14
+
+
+def rank_sums(x, batch, c, tie=TIE):
     """Per batch: sum of sign(x - c) times twice the mid-rank of |x - c| over all pairs."""
     distance = [abs(v - c) for v in x]
-    order = sorted(distance)
-    first, last = {}, {}
-    for place, d in enumerate(order, 1):
-        first.setdefault(d, place)
-        last[d] = place
+    ties, start, group_of = [], 0.0, {}
+    for place, d in enumerate(sorted(distance), 1):
+        # Mirrored ratios differ in the last bit of their logarithms.
+        if ties and d <= start + tie:
+            ties[-1][1] = place
+        else:
+            ties.append([place, place])
+            start = d
+        group_of[d] = ties[-1]
     sums = {}
     for v, d, b in zip(x, distance, batch):
-        sign = (v > c) - (v < c)
-        sums[b] = sums.get(b, 0) + sign * (first[d] + last[d])
+        sign = 0 if d <= tie else (v > c) - (v < c)
+        sums[b] = sums.get(b, 0) + sign * sum(group_of[d])
     return [sums[b] for b in sorted(sums)]
 
 
@@ -119,9 +126,9 @@ def interval(x, batch, level):
         return min(max(outside, min(x)), max(x))
 
     lower = bisect(math.nextafter(min(x), -math.inf),
-                   lambda c: t_of(rank_sums(x, batch, c)) > limit)
+                   lambda c: t_of(rank_sums(x, batch, c, 0)) > limit)
     upper = bisect(math.nextafter(max(x), math.inf),
-                   lambda c: t_of(rank_sums(x, batch, c)) < -limit)
+                   lambda c: t_of(rank_sums(x, batch, c, 0)) < -limit)
     return estimate, lower, upper
 
 
