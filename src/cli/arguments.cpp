@@ -44,6 +44,19 @@ std::string unexpected_words(const CLI::App& app) {
                       : fmt::format("there is no flag {}; did you mean {}?", name, near);
 }
 
+// A flag that was given an empty value. Taken for "not given", an unset variable of a script would
+// drop a check without a word.
+std::string empty_flag(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->count() == 0)
+      continue;
+    const auto& values = option->results();
+    if (std::find(values.begin(), values.end(), "") != values.end())
+      return option->get_name();
+  }
+  return "";
+}
+
 int usage_error(const CLI::App& app, const std::string& what) {
   write_stderr(fmt::format("{}: {}\nTry: {} --help\n", app.get_name(), printable(what, 500),
                            app.get_name()));
@@ -101,6 +114,8 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
   try {
     // CLI11 takes its words from the back.
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+    if (const std::string flag = empty_flag(app); !flag.empty())
+      return usage_error(app, flag + ": the value is empty; give one, or leave the flag out");
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     if (const auto written = write_stdout(help_text(app)); !written)

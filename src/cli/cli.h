@@ -137,9 +137,13 @@ struct Export {
   std::string flag;  // "--export-json", for errors
   std::string path;  // "-" is stdout
 };
-// Before the first run: each path can be written, none is a directory, no two are the same place
-// and only one is stdout (`stdout_taken`: --json already prints there).
-Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken);
+// Before the first run: each path can be written, none is a directory, no two are the same place,
+// none is one of the files `in_use` and only one is stdout (`stdout_taken`: --json already prints
+// there).
+Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken,
+                           const std::vector<Export>& in_use = {});
+// Whether two paths name one place, also where nothing is there yet.
+bool same_place(const std::string& a, const std::string& b);
 Result<void> write_export(const Export& target, std::string_view bytes);
 
 }  // namespace assay::cli

@@ -224,6 +224,30 @@ void set_texts(Flags& f) {
   f.run.tool_version = std::string(kVersion);
 }
 
+// What the campaign reads: its input, its oracle, and the programs that are named by a path.
+std::vector<Export> files_read(const Flags& f) {
+  std::vector<Export> files;
+  if (!f.run.input.empty())
+    files.push_back({"--input", f.run.input});
+  if (f.run.oracle_file)
+    files.push_back({"--oracle", *f.run.oracle_file});
+  for (const std::string& command : f.run.commands)
+    if (const std::string program = command.substr(0, command.find(' '));
+        program.find('/') != std::string::npos)
+      files.push_back({"the command '" + printable(command, 60) + "'", program});
+  return files;
+}
+
+// What no export may replace: the files that are read, those that runs write, and the archive.
+std::vector<Export> files_in_use(const Flags& f, std::vector<Export> files) {
+  for (const std::string& output : f.run.output)
+    if (output != "null" && output != "pipe" && output != "inherit")
+      files.push_back({"--output", output});
+  if (f.run.archive)
+    files.push_back({"--archive", *f.run.archive});
+  return files;
+}
+
 Result<void> set_options(Flags& f) {
   set_texts(f);
   if (f.no_shell && !f.run.shell.empty())
@@ -234,7 +258,17 @@ Result<void> set_options(Flags& f) {
     ASSAY_TRY(f.run.cpus, parse_cpu_list(f.cpus, "--cpu"));
   }
   ASSAY_TRY(f.unit, time_unit(f.unit));
-  return check_exports(f.exports, f.json);
+  const std::vector<Export> read = files_read(f);
+  for (const std::string& output : f.run.output)
+    for (const Export& other : read)
+      if (output != "null" && output != "pipe" && output != "inherit" &&
+          same_place(output, other.path))
+        return fail(
+            ErrorCode::invalid_argument,
+            fmt::format("'{}' is in use by the campaign ({}); give the output a file of its own",
+                        printable(output, 200), other.flag),
+            "--output");
+  return check_exports(f.exports, f.json, files_in_use(f, read));
 }
 
 // With --cpu the tool stays away from the measured CPUs where it can.

@@ -13,7 +13,9 @@ namespace {
 // One spelling per place, for files that do not exist yet as well.
 std::string place_of(const std::string& path) {
   std::error_code error;
-  const auto place = std::filesystem::weakly_canonical(path, error);
+  // Made absolute first: "x" and "./x" stay apart where there is no x yet.
+  const auto whole = std::filesystem::absolute(path, error);
+  const auto place = error ? whole : std::filesystem::weakly_canonical(whole, error);
   return error ? path : place.string();
 }
 
@@ -36,9 +38,15 @@ Result<void> check_file(const Export& target) {
 
 }  // namespace
 
-Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken) {
+bool same_place(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) || place_of(a) == place_of(b);
+}
+
+Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken,
+                           const std::vector<Export>& in_use) {
   std::string stdout_owner = stdout_taken ? "--json" : "";
-  std::vector<std::pair<std::string, std::string>> seen;  // place, flag
+  std::vector<Export> seen;
   for (const auto& target : exports) {
     if (target.path == "-") {
       if (!stdout_owner.empty())
@@ -49,14 +57,19 @@ Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken
       continue;
     }
     ASSAY_TRY_VOID(check_file(target));
-    const auto place = place_of(target.path);
-    for (const auto& [other, flag] : seen)
-      if (other == place)
+    for (const Export& other : seen)
+      if (same_place(other.path, target.path))
         return fail(ErrorCode::invalid_argument,
-                    flag + " already writes '" + printable(target.path, 200) +
+                    other.flag + " already writes '" + printable(target.path, 200) +
                         "'; give each export its own file",
                     target.flag);
-    seen.emplace_back(place, target.flag);
+    for (const Export& other : in_use)
+      if (same_place(other.path, target.path))
+        return fail(ErrorCode::invalid_argument,
+                    "'" + printable(target.path, 200) + "' is in use by the campaign (" +
+                        other.flag + "); give the export a file of its own",
+                    target.flag);
+    seen.push_back(target);
   }
   return {};
 }

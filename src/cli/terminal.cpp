@@ -21,6 +21,8 @@ namespace {
 
 constexpr double kRewriteSeconds = 0.1;
 constexpr double kLineSeconds = 5;
+// Off a terminal a batch gets a line of its own while that makes few lines.
+constexpr int kMostBatchLines = 24;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -149,7 +151,8 @@ void ProgressLine::update(const State& state) {
     sink_("\r" + printable(progress_text(state), width) + "\x1b[K");
     shown_ = true;
   } else {
-    if (started_ && since < kLineSeconds && state.batch == last_batch_ && !last)
+    const bool new_batch = state.batch != last_batch_ && state.batches <= kMostBatchLines;
+    if (started_ && since < kLineSeconds && !new_batch && !last)
       return;
     sink_("assay: " + progress_text(state) + "\n");
   }

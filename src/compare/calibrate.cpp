@@ -265,7 +265,7 @@ class Runner {
       if (progress) {
         const double elapsed = static_cast<double>((monotonic_now() - start).value) / 1e9;
         progress({(batch + 1) * plan.options.pairs, plan.options.batches * plan.options.pairs,
-                  batch, plan.options.batches, "calibrating", elapsed});
+                  batch + 1, plan.options.batches, "calibrating", elapsed});
       }
     }
     return ending;

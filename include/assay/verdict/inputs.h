@@ -20,6 +20,10 @@ struct InputOptions {
 };
 std::vector<std::string> input_formats();
 
+// Times outside can't be times, and their quotients and sums would leave the range of a double.
+inline constexpr double kSmallestTime = 1e-100;
+inline constexpr double kLargestTime = 1e100;
+
 struct InputText {
   std::string where;
   std::string_view text;

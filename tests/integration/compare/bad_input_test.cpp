@@ -82,6 +82,31 @@ TEST_F(BadInput, an_unwritable_export_is_found_before_the_first_run) {
   refuse({"--export-json", path(""), "GOOD", "GOOD"}, {"--export-json"});
 }
 
+TEST_F(BadInput, an_empty_value_is_not_taken_for_none) {
+  for (const char* flag : {"--oracle", "--oracle-cmd", "--cpu", "--input", "--setup", "--prepare",
+                           "--archive", "--store", "--shell", "--reference", "--export-json"})
+    refuse({flag, "", "GOOD", "GOOD"}, {flag, "empty"});
+}
+
+TEST_F(BadInput, no_file_of_the_campaign_is_overwritten) {
+  write("data", "text");
+  write("prog", "#!/bin/sh\n");
+  ::chmod(path("prog").c_str(), 0755);
+  const std::string data = path("data");
+  const std::string other = path("./data");
+  refuse({"--input", data, "--export-json", other, "GOOD", "GOOD"}, {"--export-json", "--input"});
+  refuse({"--oracle", data, "--export-junit", other, "GOOD", "GOOD"},
+         {"--export-junit", "--oracle"});
+  refuse({"--export-csv", path("prog"), path("prog"), "GOOD"}, {"--export-csv", "prog"});
+  refuse({"--input", data, "--output", other, "GOOD", "GOOD"}, {"--output", "--input"});
+  refuse({"--output", path("out"), "--export-json", path("out"), "GOOD", "GOOD"},
+         {"--export-json", "--output"});
+  refuse({"--export-json", path("new"), "--export-csv", path("./new"), "GOOD", "GOOD"},
+         {"--export-csv", "--export-json"});
+  EXPECT_EQ(read("data"), "text");
+  EXPECT_EQ(read("prog"), "#!/bin/sh\n");
+}
+
 TEST_F(BadInput, numbers_that_are_none_or_out_of_range_are_refused) {
   for (const char* flag : {"--pairs", "--batches", "-r", "--samples", "--runs"})
     for (const char* bad : {"0", "-1", "nan", "1.5", "", "99999999999999999999", "1x", "1e3"})

@@ -59,6 +59,15 @@ TEST_F(ProgressOutput, off_a_terminal_is_one_plain_line_per_batch_or_five_second
   }
 }
 
+TEST_F(ProgressOutput, off_a_terminal_many_batches_make_few_lines) {
+  Style style;
+  ProgressLine line(style, sink_);
+  for (int batch = 1; batch <= 1000; ++batch)
+    line.update({batch, 1000, batch, 1000, "calibrating", 0.01 * batch});
+  line.finish();
+  EXPECT_EQ(written_.size(), 3U);  // the first, the one after five seconds, the last
+}
+
 TEST_F(ProgressOutput, on_a_terminal_rewrites_one_line_and_erases_it_at_the_end) {
   Style style;
   style.interactive = true;
