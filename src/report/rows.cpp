@@ -15,12 +15,13 @@ CaseRow row_of(const Json& report, const Json& case_value, const std::string& un
   const TimeUnit unit = time_unit(unit_name, reference ? reference : candidate);
   CaseRow row;
   row.name = case_name(case_value);
-  row.verdict = verdict_word(case_value, wall, Kind::wall);
+  const Kind deciding = deciding_kind(case_value);
+  row.verdict = deciding_word(case_value);
   row.ratio = ratio_text(number_at(wall, {"estimate"}));
   row.bar = {number_at(wall, {"estimate"}), number_at(wall, {"lower"}), number_at(wall, {"upper"}),
              number_at(wall, {"cap"})};
   row.interval = interval_text(row.bar.lower, row.bar.upper);
-  row.gate = gate_text(wall, Kind::wall);
+  row.gate = gate_text(verdict_of(case_value, deciding), deciding);
   row.pairs = layout_text(wall);
   row.reference = time_text(reference, unit);
   row.candidate = time_text(candidate, unit);

@@ -218,7 +218,7 @@ std::string closing(const Json& report, const std::vector<CaseRow>& rows, const 
     if (rows.size() > 1 && rows.size() <= kClosingCases)
       out +=
           wrap(fmt::format("{} {}: {}; {}", i + 1, safe_text(row.name, kNameCells, !sheet.unicode),
-                           row.verdict, finding_clause(verdict_of(*row.value, Kind::wall))),
+                           row.verdict, deciding_clause(*row.value)),
                {"  ", 2, 4, sheet.width});
     const auto at = std::find_if(words.begin(), words.end(),
                                  [&row](const auto& word) { return word.first == row.verdict; });
@@ -228,13 +228,17 @@ std::string closing(const Json& report, const std::vector<CaseRow>& rows, const 
       ++at->second;
   }
   std::string text;
-  if (rows.size() == 1)
-    text = finding_clause(verdict_of(*rows[0].value, Kind::wall));
+  const Json& rejected = array_at(report, {"rejected_runs"});
+  if (text_at(report, {"status"}) == "failed" && !rejected.empty())
+    text = fmt::format("run {} ({}) was rejected: {}", count_text(integer_at(rejected[0], {"seq"})),
+                       safe_text(text_at(rejected[0], {"side"}), 20, true),
+                       safe_text(text_at(rejected[0], {"why"}), 60, true));
+  else if (rows.size() == 1)
+    text = deciding_clause(*rows[0].value);
   else
     for (const auto& [word, count] : words)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
-  if (rows.size() > 1)
-    text = fmt::format("of {} cases {}", rows.size(), text);
+      text += fmt::format("{}{} {}", text.empty() ? fmt::format("of {} cases ", rows.size()) : ", ",
+                          count, word);
   const std::string status = overall_status(report);
   const std::string first = "Verdict: " + status + (text.empty() ? "" : "; ");
   if (first.size() > sheet.width)  // colour cannot be wrapped

@@ -322,4 +322,38 @@ std::string verdict_word(const Json& case_value, const Json& v, Kind kind) {
   return finding == "no_difference" ? "no difference" : "no claim";
 }
 
+Kind deciding_kind(const Json& case_value) {
+  const auto badness = [](const std::string& status) {
+    return status == "PASS" ? 1 : status == "INCONCLUSIVE" ? 2 : status == "FAIL" ? 4 : 3;
+  };
+  Kind worst = Kind::wall;
+  int rank = 0;
+  for (const Kind kind : kKinds) {
+    const Json& v = verdict_of(case_value, kind);
+    // An undecided tail qualifies a PASS of wall time ("typical run only"); it doesn't replace it.
+    if (kind == Kind::tail && worst == Kind::wall && rank == 1 && status_of(v) == "INCONCLUSIVE")
+      continue;
+    if (is_gated(v) && badness(status_of(v)) > rank) {
+      worst = kind;
+      rank = badness(status_of(v));
+    }
+  }
+  return worst;
+}
+
+std::string deciding_word(const Json& case_value) {
+  const Kind kind = deciding_kind(case_value);
+  const std::string word = verdict_word(case_value, verdict_of(case_value, kind), kind);
+  return kind == Kind::wall ? word : fmt::format("{} ({})", word, kind_title(kind));
+}
+
+std::string deciding_clause(const Json& case_value) {
+  const Kind kind = deciding_kind(case_value);
+  const Json& v = verdict_of(case_value, kind);
+  if (kind == Kind::wall)
+    return finding_clause(v);
+  return fmt::format("{}: {}", kind_title(kind),
+                     kind == Kind::tail ? claim(v, case_value, kind) : finding_clause(v));
+}
+
 }  // namespace assay::report

@@ -41,6 +41,13 @@ std::string not_available(const Json& verdict);
 std::string layout_text(const Json& verdict);
 // "<= 1.05", or "none": the column gate of every table.
 std::string gate_text(const Json& verdict, Kind kind);
+// The verdict that decides a case: its worst gate (the first of kKinds among equals), or wall time
+// where no gate was asked for.
+Kind deciding_kind(const Json& case_value);
+// Its word, with the figure's name unless that is wall time: "FAIL (peak RSS)".
+std::string deciding_word(const Json& case_value);
+// What was found in that figure: "candidate slower by ...", "peak RSS: candidate bigger by ...".
+std::string deciding_clause(const Json& case_value);
 // The status of a gated verdict (a wall PASS beside an asked-for tail that did not pass is "PASS
 // (typical run only)"), else what was found: "slower", "no difference", "no claim".
 std::string verdict_word(const Json& case_value, const Json& verdict, Kind kind);

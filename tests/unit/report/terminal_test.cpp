@@ -177,6 +177,25 @@ TEST(Terminal, the_last_line_is_the_verdict) {
                         "20.35]\nVerdict"));
 }
 
+TEST(Terminal, the_gate_that_decides_is_the_one_that_is_named) {
+  Json report = fixture("pass");
+  Json& rss = report["cases"][0]["verdicts"]["rss"];
+  rss["status"] = "FAIL";
+  rss["finding"] = "bigger";
+  rss["estimate"] = 1.35;
+  rss["lower"] = 1.34;
+  rss["upper"] = 1.36;
+  EXPECT_THAT(last_line(terminal(report, {})),
+              HasSubstr("; peak RSS: candidate bigger by 35.0 % [34.0, 36.0]\n"));
+  EXPECT_THAT(terminal(report, {}), HasSubstr("FAIL (peak RSS)"));
+  // A gate on CPU time alone: wall time has nothing to decide.
+  Json& wall = report["cases"][0]["verdicts"]["wall"];
+  wall["status"] = "NOT_GATED";
+  rss["status"] = "PASS";
+  rss["finding"] = "no_difference";
+  EXPECT_THAT(last_line(terminal(report, {})), HasSubstr("peak RSS: no difference shown"));
+}
+
 TEST(IntervalBar, marks_estimate_interval_one_and_cap_at_their_places) {
   const Axis axis{0.905, 1.105, true};
   EXPECT_EQ(bar_text({1.04, 1.02, 1.06, 1.08}, axis, false), "[         | ==o== ^  ]");
