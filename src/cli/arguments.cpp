@@ -46,9 +46,12 @@ std::string unexpected_words(const CLI::App& app) {
 
 // A flag that was given an empty value. Taken for "not given", an unset variable of a script would
 // drop a check without a word.
-std::string empty_flag(const CLI::App& app) {
+std::string empty_flag(const CLI::App& app, const std::vector<std::string>& may_be_empty) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() || option->count() == 0)
+      continue;
+    if (std::find(may_be_empty.begin(), may_be_empty.end(), option->get_name()) !=
+        may_be_empty.end())
       continue;
     const auto& values = option->results();
     if (std::find(values.begin(), values.end(), "") != values.end())
@@ -110,11 +113,12 @@ void describe(CLI::App& app, const std::string& command, const std::string& summ
   app.set_help_flag("-h,--help", "this text");
 }
 
-std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args) {
+std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args,
+                                   const std::vector<std::string>& may_be_empty) {
   try {
     // CLI11 takes its words from the back.
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-    if (const std::string flag = empty_flag(app); !flag.empty())
+    if (const std::string flag = empty_flag(app, may_be_empty); !flag.empty())
       return usage_error(app, flag + ": the value is empty; give one, or leave the flag out");
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {

@@ -102,8 +102,10 @@ void describe(CLI::App& app, const std::string& command, const std::string& summ
 // share a line.
 std::string help_text(const CLI::App& app);
 // Parses; nullopt = go on, else the exit code to return: 0 after --help, 2 after an error, which
-// names the flag and what to try. Any other exception of CLI11 is an exit 2 as well.
-std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args);
+// names the flag and what to try. Any other exception of CLI11 is an exit 2 as well. An empty value
+// is an error except for the flags `may_be_empty` (their first long names).
+std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args,
+                                   const std::vector<std::string>& may_be_empty = {});
 
 // Options with strict values: the whole word, no NaN, inside [min, max]. They write only when
 // given.

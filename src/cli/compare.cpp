@@ -374,7 +374,7 @@ int compare_main(const std::vector<std::string>& args) {
   CLI::App app;
   Flags flags;
   add_flags(app, flags);
-  if (const auto code = parse_arguments(app, adapted(args)))
+  if (const auto code = parse_arguments(app, adapted(args), {"--command-name"}))
     return *code;
   const auto style = resolve_style(flags.style);
   if (!style)

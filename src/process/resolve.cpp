@@ -86,7 +86,7 @@ std::string elf_interpreter(const std::string& path, const std::string& start) {
     std::string name(part.p_filesz, '\0');
     const ssize_t got =
         pread(file.get(), name.data(), name.size(), static_cast<off_t>(part.p_offset));
-    return got == static_cast<ssize_t>(name.size()) ? std::string(name.data()) : "";
+    return got == static_cast<ssize_t>(name.size()) ? name.substr(0, name.find('\0')) : "";
   }
   return "";
 }
