@@ -18,43 +18,42 @@ INJECTED_CAMPAIGNS = 200
 METRICS = ("cpu", "wall")
 
 
-def calibrate(options, scratch, campaigns, *more):
-    """The report of one calibration with `campaigns` campaigns of 5 ms runs beside a busy thread."""
-    done = run([options.build / "assay", "calibrate", "--batches", campaigns * BATCHES_PER_CAMPAIGN,
+def calibrate(options, scratch, batches, *more):
+    """The report of one calibration with `batches` batches of 5 ms runs beside a busy thread."""
+    done = run([options.build / "assay", "calibrate", "--batches", batches,
                 "--work", "5ms", "--busy", "1", "--seed", "20261130", "--style", "none", "--json",
                 "--archive", scratch / "archive", *more], timeout=3 * 3600)
     expect(done.returncode in (0, 1, 3), f"exit code {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
 
 
-def print_alarms(title, report):
-    for metric in METRICS:
-        direct = report["calibration"][metric]["direct"]
-        print(f"figure: {title}, {metric}: {direct['alarms']} alarms in {direct['campaigns']} "
-              f"verdicts ({100 * direct['rate']:.1f} %): {direct['slower']} slower, "
-              f"{direct['faster']} faster", flush=True)
-
-
 @check
 def a_program_against_itself_beside_a_busy_core_alarms_in_at_most_6_5_percent(options, scratch):
-    report = calibrate(options, scratch, CAMPAIGNS)
-    print_alarms("A/A, pairs", report)
+    report = calibrate(options, scratch, CAMPAIGNS * BATCHES_PER_CAMPAIGN)
     for metric in METRICS:
         direct = report["calibration"][metric]["direct"]
+        print(f"figure: A/A, pairs, {metric}: {direct['alarms']} alarms in {direct['campaigns']} "
+              f"verdicts ({100 * direct['rate']:.1f} %): {direct['slower']} slower, "
+              f"{direct['faster']} faster", flush=True)
         expect(direct["campaigns"] >= CAMPAIGNS, f"{metric}: {direct['campaigns']} verdicts only")
         expect(direct["rate"] <= 0.065, f"{metric}: {100 * direct['rate']:.2f} % alarms")
 
 
 @check
 def the_same_in_blocks_order_is_printed_beside_it(options, scratch):
+    # In blocks order a batch is a campaign: 30 runs of one side, then 30 of the other.
     report = calibrate(options, scratch, CAMPAIGNS, "--blocks")
-    print_alarms("A/A, blocks", report)
     expect(report["plan_order"] == "blocks", "the plan was not in blocks order")
+    for metric in METRICS:
+        blocks = report["blocks"][metric]
+        print(f"figure: A/A, blocks, {metric}: in {blocks['campaigns']} campaigns Welch's test "
+              f"alarms {blocks['welch']} times, Mann-Whitney's {blocks['mann_whitney']}", flush=True)
+        expect(blocks["campaigns"] >= CAMPAIGNS, f"{metric}: {blocks['campaigns']} campaigns only")
 
 
 @check
 def three_percent_more_work_is_found_by_the_cpu_time_verdict(options, scratch):
-    report = calibrate(options, scratch, INJECTED_CAMPAIGNS, "--inject", "3")
+    report = calibrate(options, scratch, INJECTED_CAMPAIGNS * BATCHES_PER_CAMPAIGN, "--inject", "3")
     for metric in METRICS:
         power = report["power"][metric]
         print(f"figure: +3 % work, {metric}: found in {power['found']} of {power['campaigns']} "
