@@ -54,8 +54,7 @@ std::string metric_text(const std::string& name, const Json& c, double seconds_p
     };
     out += fmt::format(
         "  spread: pairs {}, batches {}; a change of {} is found in 80 % of campaigns of 10 "
-        "batches "
-        "x 6 pairs\n",
+        "batches x 6 pairs\n",
         percent("pair_sd_percent"), percent("batch_sd_percent"), percent("detectable_percent"));
   }
   if (const int needed = c.at("batches_still_needed").get<int>(); needed > 0)

@@ -144,8 +144,9 @@ struct Export {
 // there).
 Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken,
                            const std::vector<Export>& in_use = {});
-// Whether two paths name one place, also where nothing is there yet.
-bool same_place(const std::string& a, const std::string& b);
+// An error where `target` is the same place as one of the files `in_use`; `noun` says what it is.
+Result<void> check_not_in_use(const Export& target, const std::vector<Export>& in_use,
+                              const std::string& noun);
 Result<void> write_export(const Export& target, std::string_view bytes);
 
 }  // namespace assay::cli

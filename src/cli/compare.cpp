@@ -238,14 +238,25 @@ std::vector<Export> files_read(const Flags& f) {
   return files;
 }
 
-// What no export may replace: the files that are read, those that runs write, and the archive.
-std::vector<Export> files_in_use(const Flags& f, std::vector<Export> files) {
+// The files that runs write.
+std::vector<Export> files_written(const Flags& f) {
+  std::vector<Export> files;
   for (const std::string& output : f.run.output)
     if (output != "null" && output != "pipe" && output != "inherit")
       files.push_back({"--output", output});
-  if (f.run.archive)
-    files.push_back({"--archive", *f.run.archive});
   return files;
+}
+
+// Nothing that is written may replace what the campaign reads or writes elsewhere.
+Result<void> check_files(const Flags& f) {
+  std::vector<Export> in_use = files_read(f);
+  const std::vector<Export> written = files_written(f);
+  for (const Export& output : written)
+    ASSAY_TRY_VOID(check_not_in_use(output, in_use, "output"));
+  in_use.insert(in_use.end(), written.begin(), written.end());
+  if (f.run.archive)
+    in_use.push_back({"--archive", *f.run.archive});
+  return check_exports(f.exports, f.json, in_use);
 }
 
 Result<void> set_options(Flags& f) {
@@ -258,17 +269,7 @@ Result<void> set_options(Flags& f) {
     ASSAY_TRY(f.run.cpus, parse_cpu_list(f.cpus, "--cpu"));
   }
   ASSAY_TRY(f.unit, time_unit(f.unit));
-  const std::vector<Export> read = files_read(f);
-  for (const std::string& output : f.run.output)
-    for (const Export& other : read)
-      if (output != "null" && output != "pipe" && output != "inherit" &&
-          same_place(output, other.path))
-        return fail(
-            ErrorCode::invalid_argument,
-            fmt::format("'{}' is in use by the campaign ({}); give the output a file of its own",
-                        printable(output, 200), other.flag),
-            "--output");
-  return check_exports(f.exports, f.json, files_in_use(f, read));
+  return check_files(f);
 }
 
 // With --cpu the tool stays away from the measured CPUs where it can.

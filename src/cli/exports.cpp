@@ -36,11 +36,22 @@ Result<void> check_file(const Export& target) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-}  // namespace
-
 bool same_place(const std::string& a, const std::string& b) {
   std::error_code error;
   return std::filesystem::equivalent(a, b, error) || place_of(a) == place_of(b);
+}
+
+}  // namespace
+
+Result<void> check_not_in_use(const Export& target, const std::vector<Export>& in_use,
+                              const std::string& noun) {
+  for (const Export& other : in_use)
+    if (same_place(other.path, target.path))
+      return fail(ErrorCode::invalid_argument,
+                  "'" + printable(target.path, 200) + "' is in use by the campaign (" + other.flag +
+                      "); give the " + noun + " a file of its own",
+                  target.flag);
+  return {};
 }
 
 Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken,
@@ -63,12 +74,7 @@ Result<void> check_exports(const std::vector<Export>& exports, bool stdout_taken
                     other.flag + " already writes '" + printable(target.path, 200) +
                         "'; give each export its own file",
                     target.flag);
-    for (const Export& other : in_use)
-      if (same_place(other.path, target.path))
-        return fail(ErrorCode::invalid_argument,
-                    "'" + printable(target.path, 200) + "' is in use by the campaign (" +
-                        other.flag + "); give the export a file of its own",
-                    target.flag);
+    ASSAY_TRY_VOID(check_not_in_use(target, in_use, "export"));
     seen.push_back(target);
   }
   return {};
