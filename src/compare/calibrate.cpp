@@ -146,10 +146,11 @@ Result<Probe> probe(process::Launcher& launcher, const process::RunRequest& requ
     cpu.push_back(run.user.value + run.system.value);
     outputs.push_back(run.out.truncated ? "" : run.out.bytes);
   }
-  std::sort(elapsed.begin(), elapsed.end());
-  std::sort(cpu.begin(), cpu.end());
-  Probe result{Nanoseconds(elapsed[elapsed.size() / 2]), Nanoseconds(cpu[cpu.size() / 2]),
-               std::nullopt};
+  const auto middle = [](std::vector<std::int64_t>& times) {
+    std::sort(times.begin(), times.end());
+    return Nanoseconds(times[times.size() / 2]);
+  };
+  Probe result{middle(elapsed), middle(cpu), std::nullopt};
   const bool same = std::all_of(outputs.begin(), outputs.end(),
                                 [&](const std::string& o) { return o == outputs.front(); });
   if (same)

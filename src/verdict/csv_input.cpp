@@ -152,8 +152,8 @@ class RowReader {
                                     columns_.header[column]);
     if (!value || *value <= 0)
       return tl::unexpected(error(column, "expected a time > 0"));
-    if (*value < kSmallestTime || *value > kLargestTime)
-      return tl::unexpected(error(column, "expected a time between 1e-100 and 1e100"));
+    if (!in_time_range(*value))
+      return tl::unexpected(error(column, kTimeRange));
     return *value;
   }
   Result<std::int64_t> id(std::size_t column) const {

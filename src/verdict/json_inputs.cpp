@@ -23,9 +23,8 @@ std::string element(std::string array, std::size_t i) {
 Result<double> time_of(const Json& value, const InputText& file, const std::string& pointer) {
   if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() <= 0)
     return tl::unexpected(at(file, pointer, "expected a time > 0, found " + value.dump()));
-  if (value.get<double>() < kSmallestTime || value.get<double>() > kLargestTime)
-    return tl::unexpected(
-        at(file, pointer, "expected a time between 1e-100 and 1e100, found " + value.dump()));
+  if (!in_time_range(value.get<double>()))
+    return tl::unexpected(at(file, pointer, std::string(kTimeRange) + ", found " + value.dump()));
   return value.get<double>();
 }
 

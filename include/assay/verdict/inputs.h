@@ -21,8 +21,10 @@ struct InputOptions {
 std::vector<std::string> input_formats();
 
 // Times outside can't be times, and their quotients and sums would leave the range of a double.
-inline constexpr double kSmallestTime = 1e-100;
-inline constexpr double kLargestTime = 1e100;
+constexpr bool in_time_range(double time) {
+  return time >= 1e-100 && time <= 1e100;
+}
+inline constexpr const char* kTimeRange = "expected a time between 1e-100 and 1e100";
 
 struct InputText {
   std::string where;

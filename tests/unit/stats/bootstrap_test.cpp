@@ -75,14 +75,19 @@ std::vector<BootstrapCase> as_cases(const std::map<std::string, Batches>& cases)
   return result;
 }
 
-TEST(Bootstrap, rank_counting_gives_the_limits_of_plain_resampling_with_the_python_generator) {
-  PythonRandom random(77);
-  const Plain expected = plain_draws(example(), 500, [&](std::size_t n, std::size_t count) {
+// Plain resampling with the generator of CPython.
+Plain python_draws(const std::map<std::string, Batches>& cases, int draws, std::uint64_t seed) {
+  PythonRandom random(seed);
+  return plain_draws(cases, draws, [&](std::size_t n, std::size_t count) {
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < count; ++i)
       indices.push_back(random.choice_index(n));
     return indices;
   });
+}
+
+TEST(Bootstrap, rank_counting_gives_the_limits_of_plain_resampling_with_the_python_generator) {
+  const Plain expected = python_draws(example(), 500, 77);
   BootstrapOptions options;
   options.draws = 500;
   options.seed = 77;
@@ -102,13 +107,7 @@ TEST(Bootstrap, cases_of_every_size_and_spread_give_the_limits_of_plain_resampli
         cases["apart"].back().push_back(1 + b + 0.01 * noise.uniform());
       }
     }
-    PythonRandom random(79);
-    const Plain expected = plain_draws(cases, 200, [&](std::size_t n, std::size_t count) {
-      std::vector<std::size_t> indices;
-      for (std::size_t i = 0; i < count; ++i)
-        indices.push_back(random.choice_index(n));
-      return indices;
-    });
+    const Plain expected = python_draws(cases, 200, 79);
     BootstrapOptions options;
     options.draws = 200;
     options.seed = 79;
