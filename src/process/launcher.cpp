@@ -1,19 +1,18 @@
 #include "assay/process/launcher.h"
 
 #include "channel.h"
+#include "helpers.h"
 #include "request.h"
 #include "resolve.h"
 #include "result.h"
 #include "signals.h"
 #include "start_helper.h"
-#include "tree.h"
 
 #include "assay/base/ids.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -25,12 +24,13 @@
 namespace assay::process {
 namespace {
 
-constexpr int kAnswerLimitMs = 30000;
-constexpr int kGuardLimitMs = 12000;  // longer than the guard needs at worst
-constexpr int kSettleLimit = 100;     // scans, kSettlePauseUs apart
-constexpr int kSettledScans = 5;
-constexpr useconds_t kSettlePauseUs = 2000;
-constexpr int kTreeLimitMs = 5000;
+constexpr int kAnswerLimitMs = 15000;  // the helper needs 10 s at worst
+constexpr int kWatchMs = 1000;
+
+// The instant by which an answer must be there after `wait`, which is at most a hundred years.
+std::int64_t answer_due(Nanoseconds wait) {
+  return monotonic_now().value + wait.value + std::int64_t{kAnswerLimitMs} * 1000000;
+}
 
 Result<Fd> memory_file(const char* name) {
   Fd file(memfd_create(name, MFD_CLOEXEC));
@@ -81,64 +81,30 @@ struct Launcher::State {
 
   Result<void> greet(const LauncherOptions& options);
   Result<ResultMessage> exchange(const EncodedRun& run, unsigned signals_before);
-  Result<ResultMessage> wait_for_result(unsigned signals_before);
+  Result<void> await_answer(unsigned signals_before, Nanoseconds timeout);
+  Result<ResultMessage> wait_for_result(unsigned signals_before, Nanoseconds timeout);
   Error lose(const Error& cause);
-  void end_guard();
 
   std::string path;
   Channel channel;
   Fd memory[2];
   std::uint64_t allowed_cpus[kCpuWords] = {};
-  pid_t guard = -1;
-  pid_t worker = -1;
-  std::string cgroup;
+  Helpers helpers;
   bool lost = false;
 };
 
 Launcher::State::~State() {
   channel.close();
-  end_guard();
+  helpers.end();
 }
 
-// Waits until the guard has ended everything and itself.
-void Launcher::State::end_guard() {
-  if (guard <= 0)
-    return;
-  const Fd handle(static_cast<int>(syscall(SYS_pidfd_open, guard, 0)));
-  pollfd item{handle.get(), POLLIN, 0};
-  int ready;
-  do {
-    ready = poll(&item, 1, kGuardLimitMs);
-  } while (ready < 0 && errno == EINTR);
-  if (ready != 1)
-    kill(guard, SIGKILL);
-  while (waitpid(guard, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  guard = -1;
-}
-
-// The helper is gone: ends whatever it has left behind. Its orphans are ours now, unless the guard
-// lives and has done the same already.
+// The helper is gone or of no use any more: ends it and whatever it has left behind.
 Error Launcher::State::lose(const Error& cause) {
   lost = true;
   channel.close();
-  end_guard();
-  if (!cgroup.empty()) {
-    const Fd control(open((cgroup + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
-    [[maybe_unused]] const ssize_t written = control.valid() ? write(control.get(), "1", 1) : 0;
-  }
-  int left = end_descendants(Roots::other_sessions, kTreeLimitMs).left;
-  // A dying process closes its socket before its children are handed on to us: look again until the
-  // worker is gone, and a few times more for what its children hand on in turn.
-  for (int again = 0, settled = 0; again < kSettleLimit && settled < kSettledScans; ++again) {
-    usleep(kSettlePauseUs);
-    settled = kill(worker, 0) == 0 ? 0 : settled + 1;
-    left = end_descendants(Roots::other_sessions, kTreeLimitMs).left;
-  }
-  if (!cgroup.empty())
-    rmdir(cgroup.c_str());
-  std::string what = "launcher_lost: assay-launch (process " + std::to_string(worker) +
-                     ") ended in the middle of the campaign (" + cause.what + "); ";
+  const int left = helpers.end_all();
+  std::string what = "launcher_lost: assay-launch (process " + std::to_string(helpers.worker()) +
+                     ") was lost in the middle of the campaign (" + cause.what + "); ";
   what += left == 0 ? "every program it had started was ended; run again"
                     : std::to_string(left) + " program(s) it had started could not be ended";
   return {ErrorCode::launcher, std::move(what), path};
@@ -160,26 +126,43 @@ Result<void> Launcher::State::greet(const LauncherOptions& options) {
   if (answer.header.type != MessageType::hello_ok || answer.payload.size() < sizeof ok)
     return fail(ErrorCode::launcher, "assay-launch refused to start", path);
   std::memcpy(&ok, answer.payload.data(), sizeof ok);
-  worker = ok.worker_pid;
-  cgroup = answer.payload.substr(sizeof ok);
+  helpers.set_worker(ok.worker_pid, answer.payload.substr(sizeof ok));
   if (!options.own_cpus.empty() &&
       syscall(SYS_sched_setaffinity, 0, sizeof hello.own_cpus, hello.own_cpus) < 0)
     return tl::unexpected(system_error(ErrorCode::launcher, "sched_setaffinity", errno));
   return {};
 }
 
-Result<ResultMessage> Launcher::State::wait_for_result(unsigned signals_before) {
+// Waits for the helper's answer or for a reason not to: it never waits for ever on a helper that
+// something holds, neither after a stop signal nor after the run's own timeout.
+Result<void> Launcher::State::await_answer(unsigned signals_before, Nanoseconds timeout) {
   bool asked = false;
+  int stops_seen = 0;
+  std::int64_t deadline = timeout.value < 0 ? -1 : answer_due(timeout);
   for (;;) {
     pollfd items[2] = {{channel.fd(), POLLIN, 0}, {asked ? -1 : stop_wakeup_fd(), POLLIN, 0}};
-    const int ready = poll(items, 2, -1);
+    const int ready = poll(items, 2, kWatchMs);
     if (ready > 0 && items[0].revents != 0)
-      break;
+      return {};
     if (!asked && stop_signal_count() != signals_before) {
       asked = true;
+      deadline = answer_due(Nanoseconds(0));
       ASSAY_TRY_VOID(channel.send(MessageType::kill, {}));
     }
+    if (deadline >= 0 && monotonic_now().value > deadline)
+      return fail(ErrorCode::launcher, "it does not answer", path);
+    // Twice, a watch apart: whoever stops assay with its helpers wakes assay first.
+    const char* stopped = ready == 0 ? helpers.stopped() : nullptr;
+    stops_seen = stopped == nullptr ? 0 : stops_seen + 1;
+    if (stops_seen == 2)
+      return fail(ErrorCode::launcher,
+                  std::string(stopped) + " was stopped by a signal; the run cannot be timed", path);
   }
+}
+
+Result<ResultMessage> Launcher::State::wait_for_result(unsigned signals_before,
+                                                       Nanoseconds timeout) {
+  ASSAY_TRY_VOID(await_answer(signals_before, timeout));
   ASSAY_TRY(const ReceivedMessage answer, channel.receive(kAnswerLimitMs));
   ResultMessage result;
   if (answer.header.type != MessageType::result || answer.payload.size() != sizeof result)
@@ -192,7 +175,7 @@ Result<ResultMessage> Launcher::State::exchange(const EncodedRun& run, unsigned 
   auto sent = channel.send(MessageType::run, run.payload, run.fds);
   if (!sent)
     return tl::unexpected(lose(sent.error()));
-  auto result = wait_for_result(signals_before);
+  auto result = wait_for_result(signals_before, run.timeout);
   if (!result)
     return tl::unexpected(lose(result.error()));
   return result;
@@ -209,20 +192,20 @@ Result<Launcher> Launcher::start(const LauncherOptions& options) {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     return tl::unexpected(system_error(ErrorCode::unsupported, "PR_SET_CHILD_SUBREAPER", errno));
   ASSAY_TRY(StartedHelper helper, start_helper(state->path));
-  state->guard = helper.guard;
+  state->helpers.set_guard(helper.guard);
   state->channel = Channel(std::move(helper.socket), state->path);
   ASSAY_TRY_VOID(state->greet(options));
   return Launcher(std::move(state));
 }
 
 int Launcher::helper_pid() const {
-  return state_->worker;
+  return state_->helpers.worker();
 }
 int Launcher::guard_pid() const {
-  return state_->guard;
+  return state_->helpers.guard();
 }
 bool Launcher::has_cgroup() const {
-  return !state_->cgroup.empty();
+  return state_->helpers.has_cgroup();
 }
 
 Result<RunResult> Launcher::run(const RunRequest& request) {

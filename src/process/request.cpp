@@ -126,8 +126,9 @@ Result<EncodedRun> encode_run(const RunRequest& request, const std::string& path
   ASSAY_TRY_VOID(open_files(request, &message, &run));
   const std::vector<std::string> environment = child_environment(request);
   message.pin = request.cpus.empty() ? 0 : 1;
-  message.timeout_ns =
-      request.timeout ? std::min(request.timeout->value, kLongestTimeout) : std::int64_t{-1};
+  if (request.timeout)
+    run.timeout = Nanoseconds(std::min(request.timeout->value, kLongestTimeout));
+  message.timeout_ns = run.timeout.value;
   message.bound[0] = request.stdout_bound.value;
   message.bound[1] = request.stderr_bound.value;
   message.kill_on_output_limit = request.kill_on_output_limit ? 1 : 0;

@@ -21,9 +21,10 @@ Result<void> fill_cpu_mask(const std::vector<int>& cpus, const std::uint64_t* al
 std::vector<std::string> child_environment(const RunRequest& request);
 
 struct EncodedRun {
-  std::string payload;    // a RunMessage and its strings
-  std::vector<Fd> files;  // opened for this run: stdin, stdout
-  std::vector<int> fds;   // what travels with the message
+  std::string payload;      // a RunMessage and its strings
+  std::vector<Fd> files;    // opened for this run: stdin, stdout
+  std::vector<int> fds;     // what travels with the message
+  Nanoseconds timeout{-1};  // < 0: none
 };
 
 // invalid_argument for what no program could be given (no argv, a NUL byte, a bad variable name, a

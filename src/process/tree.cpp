@@ -278,6 +278,10 @@ int count_living() {
 
 }  // namespace
 
+char process_state(pid_t pid) {
+  return read_state(pid).state;
+}
+
 TreeEnd end_descendants(Roots roots, int limit_ms) {
   TreeEnd result;
   if (reap(roots) == Reaped::all)

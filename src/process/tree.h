@@ -2,6 +2,8 @@
 // exceptions.
 #pragma once
 
+#include <sys/types.h>
+
 namespace assay::process {
 
 // Which children of the calling process start a tree. assay itself may have children of its own in
@@ -12,6 +14,9 @@ struct TreeEnd {
   int found = 0;  // how many descendants were alive
   int left = 0;   // how many could not be ended
 };
+
+// The letter of /proc/PID/stat: T for one that a signal has stopped; 0: there is no such process.
+char process_state(pid_t pid);
 
 // Ends every descendant and reaps it, for at most `limit_ms`. Stops them first, parents before
 // children: a stopped parent neither forks nor reaps, so its list of children holds still. The

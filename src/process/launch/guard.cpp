@@ -13,6 +13,10 @@
 namespace assay::process::launch {
 namespace {
 
+constexpr int kWakeMs = 100;
+// What the worker takes at worst: one limit for the program, one for its descendants.
+constexpr std::int64_t kWorkerLimitNs = std::int64_t{2} * kKillLimitMs * 1000000;
+
 // Makes `from` the descriptor `to` of the program about to be executed.
 void place(int from, int to) {
   if (from == to)
@@ -39,6 +43,16 @@ pid_t start_worker(const char* own_path, int self, RunCgroup& cgroup) {
   _exit(kExitBroken);
 }
 
+// assay has ended. The worker sees that as well, ends its programs and then itself. Stopping or
+// killing it here instead would leave nobody to act if this process were killed next. With a cgroup
+// there is no such gap: one write ends them all.
+void wait_for_worker(pid_t worker, int worker_pidfd) {
+  pollfd item{worker_pidfd, POLLIN, 0};
+  const std::int64_t deadline = now_ns() + kWorkerLimitNs;
+  while (poll(&item, 1, kWakeMs) != 1 && now_ns() < deadline)
+    kill(worker, SIGCONT);  // what it runs may have stopped it
+}
+
 }  // namespace
 
 int guard_main(const char* own_path) {
@@ -55,7 +69,10 @@ int guard_main(const char* own_path) {
     }
   }
   // Whoever ended first, and why, does not matter: nothing may outlive them.
-  cgroup.kill_all();
+  if (cgroup.directory() >= 0)
+    cgroup.kill_all();
+  else if (worker_pidfd >= 0)
+    wait_for_worker(worker, worker_pidfd);
   const int left = end_descendants(Roots::all_children, kKillLimitMs).left;
   cgroup.remove();
   return left == 0 && worker_pidfd >= 0 ? 0 : kExitBroken;

@@ -74,8 +74,10 @@ std::size_t kill_once(Victim victim, bool without_cgroup, Tally* tally) {
     wait_for_payload(token);
     static std::mt19937 generator(20240501);
     usleep(static_cast<useconds_t>(generator() % 3000));  // anywhere in the life of a generation
-    for (const int pid : victims(driver, victim))
+    for (const int pid : victims(driver, victim)) {
       kill_one(pid, SIGKILL);
+      usleep(static_cast<useconds_t>(generator() % 1000));  // whoever is left is acting already
+    }
     // Where somebody can still act the wait ends early; where nobody can, a second shows it.
     left = survivors(token, victim == Victim::all ? 1000 : kHangGuardMs).size();
   }

@@ -100,6 +100,34 @@ TEST_P(LostHelpers, leave_nothing_behind_when_the_guard_dies_alone_or_with_the_w
   EXPECT_NE(result.error().message().find("launcher_lost"), std::string::npos);
   EXPECT_TRUE(processes_with(token).empty());
 }
+TEST_P(LostHelpers, that_are_stopped_are_not_waited_for) {
+  const std::string token = unique_token();
+  const bool worker = GetParam().worker;
+  RunRequest stopping =
+      request({"sh", "-c", "setsid sleep 600 & kill -STOP $GUARD $WORKER; sleep 600"});
+  stopping.environment = {{"ASSAY_TEST_TOKEN", token},
+                          {"GUARD", std::to_string(launcher_->guard_pid())},
+                          {"WORKER", worker ? std::to_string(launcher_->helper_pid()) : ""}};
+  const auto result = launcher_->run(stopping);
+  ASSERT_FALSE(result);
+  const std::string message = result.error().message();
+  EXPECT_NE(message.find("launcher_lost"), std::string::npos) << message;
+  const std::string held = worker ? "assay-launch" : "assay-guard";
+  EXPECT_NE(message.find(held + " was stopped by a signal"), std::string::npos) << message;
+  EXPECT_TRUE(processes_with(token).empty());
+}
+
+TEST_P(LostHelpers, that_are_stopped_between_runs_still_end) {
+  const int guard = launcher_->guard_pid();
+  const int worker = launcher_->helper_pid();
+  kill_one(guard, SIGSTOP);
+  if (GetParam().worker)
+    kill_one(worker, SIGSTOP);
+  launcher_.reset();
+  EXPECT_EQ(kill(guard, 0), -1);
+  EXPECT_EQ(kill(worker, 0), -1);
+}
+
 INSTANTIATE_TEST_SUITE_P(EachWay, LostHelpers,
                          ::testing::Values(Deaths{false, "0"}, Deaths{true, "0"},
                                            Deaths{false, "1"}, Deaths{true, "1"}));
