@@ -38,6 +38,9 @@ double t_statistic(const std::vector<double>& values);
 // knows nothing: t = 0 and both p = 1.
 CapTest make_cap_test(double t, std::vector<std::int64_t> sums);
 
+// Both tests on the batches' signed-rank sums.
+CapTest test_sums(std::vector<std::int64_t> sums);
+
 // The batch with the largest |sum|, the first of equals.
 std::size_t heaviest(const std::vector<std::int64_t>& sums);
 

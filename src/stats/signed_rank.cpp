@@ -232,10 +232,13 @@ SignedRankInterval signed_rank_interval(const Pairs& pairs, double level) {
   return interval;
 }
 
-CapTest test_at(const Pairs& pairs, double log_cap) {
-  std::vector<std::int64_t> sums = signed_rank_sums(pairs, log_cap);
+CapTest detail::test_sums(std::vector<std::int64_t> sums) {
   const double t = sums.size() >= 2 ? batch_t(sums) : 0;
-  return detail::make_cap_test(t, std::move(sums));
+  return make_cap_test(t, std::move(sums));
+}
+
+CapTest test_at(const Pairs& pairs, double log_cap) {
+  return detail::test_sums(signed_rank_sums(pairs, log_cap));
 }
 
 CapTest test_without_heaviest_batch(const Pairs& pairs, double log_cap) {

@@ -31,9 +31,7 @@ Verdict decide_up(const CapTest& test, double alpha = kOneSidedAlpha) {
 }
 
 CapTest test_ranked(const detail::RankedPairs& ranked, double log_cap) {
-  std::vector<std::int64_t> sums = ranked.sums(log_cap, detail::kTie);
-  const double t = batch_t(sums);
-  return detail::make_cap_test(t, std::move(sums));
+  return detail::test_sums(ranked.sums(log_cap, detail::kTie));
 }
 
 // ---- coverage
