@@ -13,7 +13,8 @@ packages_benchmarks="python3 python3-numpy hyperfine"
 # What the tests add.
 packages_test="python3 libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libboost-dev
   libboost-math-dev clang libclang-rt-14-dev clang-format-16 clang-tidy-16 shellcheck qemu-user
-  strace hyperfine rustc cargo librust-serde-json-dev libsimdjson-dev"
+  strace hyperfine rustc cargo librust-serde-json-dev libsimdjson-dev
+  libsqlite3-dev"
 
 say() { printf 'assay: %s\n' "$*" >&2; }
 

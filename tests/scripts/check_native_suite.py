@@ -16,9 +16,8 @@ RUSTC = "/usr/bin/rustc"  # Debian's: another one may come first on PATH
 CARGO = "/usr/bin/cargo"
 CXX_FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
              "-Wold-style-cast", "-Werror"]
-LIBRARIES = {"json_transform": ["-lsimdjson"]}
+LIBRARIES = {"json_transform": ["-lsimdjson"], "sqlite": ["-lsqlite3"]}
 COMPUTED = ("fib", "buffer_scan", "hashmap_churn", "particle_update", "tree_walk")
-WITH_INPUT = ("string_tokens", "json_transform")
 
 # What the workloads print at their published sizes.
 PUBLISHED = {
@@ -215,7 +214,7 @@ def every_program_agrees_with_its_oracle_at_the_edges_under_sanitizers(_options,
 
 def programs_with_input(case, scratch):
     flags = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    other = rust_with_crates(case, scratch) if LIBRARIES.get(case) else rust(case, scratch)
+    other = rust_with_crates(case, scratch) if case == "json_transform" else rust(case, scratch)
     (scratch / "sanitized").mkdir()
     return (compiled(case, scratch), compiled(case, scratch, "clang++"), other), compiled(
         case, scratch / "sanitized", flags=flags)
@@ -262,6 +261,19 @@ def json_transform_gives_the_published_digest_and_its_oracle_agrees(_options, sc
 
 
 @check
+def sqlite_ends_with_the_rows_and_outcomes_that_its_oracle_predicts(_options, scratch):
+    programs, sanitized = programs_with_input("sqlite", scratch)
+    for parameters in ((1, 1), (5, 3), (7, 2), (36, 40), (100, 7)):
+        env = environment(parameters)
+        for program in (*programs, sanitized):
+            expect_equal(output([program, scratch], env), oracle("sqlite", env),
+                         f"{program} {parameters}")
+    twice = environment(iterations=2)
+    for program in programs:
+        expect_equal(output([program, scratch], twice), oracle("sqlite", twice), str(program))
+
+
+@check
 def a_parameter_out_of_its_bounds_is_named_with_its_bounds(_options, scratch):
     bad = ("0", "-1", "", "1x", " 1", "+1", "1.5", "99999999999999999999", "1\u0663")
     for program in ([compiled("tree_walk", scratch)], [rust("tree_walk", scratch)],
@@ -281,6 +293,7 @@ def a_missing_input_is_named(_options, scratch):
         expect_equal(done.returncode, 2, str(program))
         expect(str(scratch / "none") in done.stderr, f"{program}: {done.stderr}")
         expect_equal(run(program).returncode, 2, f"{program} without a file")
+        expect_equal(run([*program, scratch]).returncode, 2, f"{program} with a directory")
 
 
 run_checks()

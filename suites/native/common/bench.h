@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 namespace bench {
@@ -66,9 +64,17 @@ inline std::string read_input(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
     std::exit(2);
   }
-  std::ifstream in(argv[1], std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.is_open() || in.bad()) {
+  std::string text;
+  std::FILE* file = std::fopen(argv[1], "rb");
+  bool whole = file != nullptr;
+  if (file != nullptr) {
+    char buffer[65536];
+    while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file))
+      text.append(buffer, got);
+    whole = std::ferror(file) == 0;
+    std::fclose(file);
+  }
+  if (!whole) {
     std::fprintf(stderr, "%s: could not be read\n", argv[1]);
     std::exit(2);
   }

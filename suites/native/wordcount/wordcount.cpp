@@ -2,42 +2,26 @@
 // "word count", then "TOTAL words unique". Deliberately plain: it is a workload for comparing
 // compilers, so no trick here should hide what they do.
 //
-//   wordcount FILE [PASSES]
-//
-// The text is counted PASSES times from scratch (default 8), because a run of a few milliseconds
-// would measure process start-up instead of counting.
+//   wordcount FILE
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "../common/bench.h"
+
 namespace {
 
-constexpr int kDefaultPasses = 8;
-constexpr int kMaxPasses = 100000;
 constexpr std::size_t kTop = 20;
 
 struct Counts {
   std::unordered_map<std::string_view, std::int64_t> words;
   std::int64_t total = 0;
-};
 
-bool read_file(const char* path, std::string& text) {
-  std::FILE* file = std::fopen(path, "rb");
-  if (file == nullptr)
-    return false;
-  char buffer[65536];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file))
-    text.append(buffer, got);
-  const bool whole = std::ferror(file) == 0;
-  std::fclose(file);
-  return whole;
-}
+  bool operator==(const Counts&) const = default;
+};
 
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
@@ -75,32 +59,6 @@ void print(const Counts& counts) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int passes = kDefaultPasses;
-  if (argc == 3) {
-    const std::string_view text(argv[2]);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), passes);
-    if (error != std::errc() || end != text.data() + text.size())
-      passes = 0;
-  }
-  if (argc < 2 || argc > 3 || passes < 1 || passes > kMaxPasses) {
-    std::fprintf(stderr, "usage: wordcount FILE [PASSES, 1 to %d]\n", kMaxPasses);
-    return 2;
-  }
-  std::string text;
-  if (!read_file(argv[1], text)) {
-    std::fprintf(stderr, "wordcount: %s: could not be read\n", argv[1]);
-    return 2;
-  }
-
-  Counts counts = count_words(text);
-  for (int pass = 1; pass < passes; ++pass) {
-    Counts again = count_words(text);
-    if (again.words != counts.words || again.total != counts.total) {
-      std::fprintf(stderr, "wordcount: two passes over one text disagree\n");
-      return 1;
-    }
-    counts = std::move(again);
-  }
-  print(counts);
-  return 0;
+  const std::string text = bench::read_input(argc, argv);
+  print(bench::repeat([&text] { return count_words(text); }));
 }
