@@ -22,7 +22,8 @@ ALLOWED = {
     "host": {"base"},
     "report": {"base"},
     "compare": {"verdict", "evidence", "process", "host", "stats", "base"},
-    "cli": {"compare", "report", "verdict", "evidence", "process", "host", "stats", "base"},
+    "suite": {"compare", "verdict", "evidence", "process", "host", "stats", "base"},
+    "cli": {"suite", "compare", "report", "verdict", "evidence", "process", "host", "stats", "base"},
     # Programs that assay measures, not parts of it.
     "work": set(),
 }

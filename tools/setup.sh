@@ -6,8 +6,8 @@
 # What building assay needs.
 packages_build="cmake ninja-build g++ libfmt-dev libssl-dev nlohmann-json3-dev libexpected-dev
   libcli11-dev git"
-# What the tour adds: the second compiler.
-packages_tour="clang"
+# What the tour adds: the second compiler, and what generates its input.
+packages_tour="clang python3"
 # What the benchmarks add: the peers that they run beside assay.
 packages_benchmarks="python3 python3-numpy hyperfine"
 # What the tests add.

@@ -17,7 +17,7 @@ BUILD = ROOT / "build" / "test"
 CPP = (".cpp", ".cc", ".h", ".hpp", ".c")
 # Layers whose tests run under AddressSanitizer and UBSan: those that parse, compute and write. The
 # ones that start processes link a static helper, which a sanitizer can't be linked into.
-SANITIZED_LAYERS = "base;stats;verdict;evidence;report"
+SANITIZED_LAYERS = "base;stats;verdict;evidence;suite;report"
 FUZZ_SECONDS = 60
 
 

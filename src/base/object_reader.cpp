@@ -6,7 +6,15 @@
 namespace assay {
 namespace {
 
-std::string escape_pointer(std::string_view key) {
+std::string describe(const Json& value) {
+  if (value.is_object() || value.is_array())
+    return fmt::format("an {}", value.type_name());
+  return printable(canonical_json(value), 60);
+}
+
+}  // namespace
+
+std::string pointer_token(std::string_view key) {
   std::string out;
   for (const char c : key) {
     if (c == '~')
@@ -19,19 +27,11 @@ std::string escape_pointer(std::string_view key) {
   return out;
 }
 
-std::string describe(const Json& value) {
-  if (value.is_object() || value.is_array())
-    return fmt::format("an {}", value.type_name());
-  return printable(canonical_json(value), 60);
-}
-
-}  // namespace
-
 ObjectReader::ObjectReader(const Json& object, std::string where, std::string pointer)
     : object_(object), where_(std::move(where)), pointer_(std::move(pointer)) {}
 
 Error ObjectReader::error(const std::string& key, const std::string& expected) const {
-  const std::string at = key.empty() ? pointer_ : pointer_ + "/" + escape_pointer(key);
+  const std::string at = key.empty() ? pointer_ : pointer_ + "/" + pointer_token(key);
   const std::string shown = at.empty() ? "the document" : printable(at, 120);
   if (!object_.is_object())
     return Error{ErrorCode::invalid_format,

@@ -18,12 +18,11 @@ flags="-std=c++20 -O2"
 say "building the word count with g++ $flags and clang++ $flags"
 # shellcheck disable=SC2086
 {
-  g++ $flags "$here/wordcount/generate.cpp" -o generate
   g++ $flags "$here/wordcount/wordcount.cpp" -o wordcount-gcc
   clang++ $flags "$here/wordcount/wordcount.cpp" -o wordcount-clang
 }
 say "generating 5 MiB of text, and the right answer with tr, sort, uniq and awk"
-./generate "$here/wordcount/vocabulary.txt" text.txt
+python3 -B "$here/wordcount/generate.py" "$here/wordcount/vocabulary.txt" text.txt
 "$here/wordcount/oracle.sh" text.txt >expected.txt
 
 store=${ASSAY_STORE:-assay-archives}

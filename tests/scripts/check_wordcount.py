@@ -14,7 +14,8 @@ SOURCES = ROOT / "suites" / "native" / "wordcount"
 FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
          "-Wold-style-cast", "-Werror"]
 
-# Of the text that generate.cpp makes from vocabulary.txt, and of its word count.
+GENERATE = [sys.executable, "-B", SOURCES / "generate.py"]
+# Of the text that generate.py makes from vocabulary.txt, and of its word count.
 TEXT_SHA256 = "74a0c20718aeeb2cf8c738725fb06a21726296dfa358953a5160a6790f2bc7f0"
 COUNT_SHA256 = "60888c6798204a1aac1f89bed0286cf4b04bf314b7b71a7bc29d9d079b7b7301"
 # Of the same with the vocabulary of the public project that defined the workload.
@@ -43,8 +44,8 @@ def rust(name, scratch):
 
 def generated(vocabulary, scratch):
     text = scratch / "text"
-    made = run([compiled("generate", scratch), vocabulary, text])
-    expect_equal((made.returncode, made.stderr), (0, ""), "generate")
+    made = run([*GENERATE, vocabulary, text])
+    expect_equal((made.returncode, made.stderr), (0, ""), "generate.py")
     return text
 
 
@@ -103,16 +104,16 @@ def the_original_vocabulary_gives_the_published_digests(_options, scratch):
 @check
 def bad_invocations_exit_2_and_say_what_is_wrong(_options, scratch):
     count = compiled("wordcount", scratch)
-    generate = compiled("generate", scratch)
     empty = scratch / "empty"
     empty.write_text(" \n")
     for command, word in (([count], "usage"), ([count, scratch / "no"], "could not be read"),
                           ([count, empty, "1"], "usage"),
                           ([count, scratch], "could not be read"),
-                          ([generate, empty, scratch / "t"], "no words"),
-                          ([generate, SOURCES / "vocabulary.txt", scratch / "no" / "t"],
+                          ([*GENERATE, empty, scratch / "t"], "no words"),
+                          ([*GENERATE, SOURCES / "vocabulary.txt", scratch / "no" / "t"],
                            "could not be written"),
-                          ([generate, SOURCES / "vocabulary.txt", scratch / "t", "-1"], "usage")):
+                          ([*GENERATE, SOURCES / "vocabulary.txt", scratch / "t", "-1"],
+                           "usage")):
         done = run(command)
         expect_equal(done.returncode, 2, f"exit code of {command}")
         expect(word in done.stderr, f"{command}: {done.stderr!r} lacks {word!r}")

@@ -35,6 +35,9 @@ Result<std::string> try_canonical_json(const Json& value, const std::string& whe
 // The shortest form that reads back to the same double, as RFC 8785 writes it ("1e-7", "1e+21").
 std::string format_double(double value);
 
+// A key as one token of a JSON pointer: "~" and "/" escaped.
+std::string pointer_token(std::string_view key);
+
 bool is_valid_utf8(std::string_view bytes);
 // Invalid UTF-8 sequences become U+FFFD; other bytes unchanged.
 std::string sanitize_utf8(std::string_view bytes);
