@@ -14,7 +14,7 @@ packages_benchmarks="python3 python3-numpy hyperfine"
 packages_test="python3 libgtest-dev libgmock-dev librapidcheck-dev libmpfr-dev libboost-dev
   libboost-math-dev clang libclang-rt-14-dev clang-format-16 clang-tidy-16 shellcheck qemu-user
   strace hyperfine rustc cargo librust-serde-json-dev libsimdjson-dev
-  libsqlite3-dev"
+  libsqlite3-dev python3-jsonschema"
 
 say() { printf 'assay: %s\n' "$*" >&2; }
 

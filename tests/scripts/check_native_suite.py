@@ -8,6 +8,8 @@ import os
 import pathlib
 import sys
 
+import jsonschema
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from checks import ROOT, check, expect, expect_equal, real_data, run, run_checks
 
@@ -271,6 +273,31 @@ def sqlite_ends_with_the_rows_and_outcomes_that_its_oracle_predicts(_options, sc
     twice = environment(iterations=2)
     for program in programs:
         expect_equal(output([program, scratch], twice), oracle("sqlite", twice), str(program))
+
+
+@check
+def the_json_schema_accepts_our_manifest_and_refuses_what_it_can_see(_options, _scratch):
+    schema = json.loads((SUITE / "manifest.schema.json").read_text())
+    manifest = json.loads((SUITE / "cases.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    expect_equal([error.message for error in validator.iter_errors(manifest)], [], "our manifest")
+    fib = manifest["cases"]["fib"]
+    for change, spoiled in {
+            "unknown key": {**manifest, "extra": 1},
+            "seed as text": {**manifest, "seed": "7"},
+            "no cases": {**manifest, "cases": {}},
+            "blank blocker": {**manifest, "cases": {"x": {**fib, "qualification_blockers": [" "]}}},
+            "contract as number": {**manifest, "cases": {"x": {**fib, "require_zero_live": 1}}},
+            "case name": {**manifest, "cases": {"Fib": fib}},
+            "status": {**manifest, "cases": {"x": {**fib, "status": "done"}}},
+            "path upwards": {**manifest, "cases": {"x": {**fib, "source_sha256": {"../x": "0" * 64}}}},
+            "absolute path": {**manifest, "cases": {"x": {**fib, "source_sha256": {"/x": "0" * 64}}}},
+            "parameter": {**manifest, "cases": {"x": {**fib, "bounds": {"HOME": [1, 2]}}}},
+            "two oracles": {**manifest, "cases": {
+                "x": {**fib, "oracle": {"text": "", "command": ["true"]}}}},
+            "no full preset": {**manifest, "protocols": {}}}.items():
+        expect(not validator.is_valid(spoiled), f"accepted: {change}")
 
 
 @check
