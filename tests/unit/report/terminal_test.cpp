@@ -81,7 +81,9 @@ TEST(Terminal, an_interrupted_campaign_says_what_is_kept) {
 
 TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
   const std::string text = terminal(fixture("failed"), {.columns = 300});
-  EXPECT_THAT(text, HasSubstr("FAILED"));
+  // A word of its own: FAIL is a verdict.
+  EXPECT_THAT(text, testing::StartsWith("assay comparison: ERROR"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("FAILED")));
   EXPECT_THAT(text, HasSubstr("run 7 (batch 0, pair 2, measurement, candidate of candidate): "
                               "failed, exit code 3"));
   EXPECT_THAT(text, HasSubstr("timeout, signal 9"));
@@ -89,7 +91,41 @@ TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
 
 TEST(Terminal, what_ended_the_campaign_is_named) {
   EXPECT_THAT(terminal(fixture("interrupted"), {.columns = 300}),
-              HasSubstr("reasons: sigint, interrupted, planned_runs_missing"));
+              HasSubstr("stopped before its plan was done (sigint, interrupted, "
+                        "planned_runs_missing); 45 of 140 planned runs are recorded and kept"));
+}
+
+TEST(Terminal, an_adaptive_campaign_says_after_how_many_batches_it_stopped) {
+  Json report = fixture("pass");
+  report["scope"]["stopped_at_look"] = 8;
+  report["scope"]["batches_used"] = 8;
+  const std::string text = terminal(report, {.columns = 300});
+  EXPECT_THAT(text, HasSubstr(", stopped after 8 batches\n"));
+}
+
+TEST(Terminal, probabilities_carry_two_digits) {
+  EXPECT_EQ(probability_text(0.6194), "62 %");
+  EXPECT_EQ(probability_text(0.034567), "3.5 %");
+  EXPECT_EQ(probability_text(0.9999), "> 99 %");
+  EXPECT_EQ(probability_text(0.994), "99 %");
+  EXPECT_EQ(probability_text(0.0004), "< 0.1 %");
+  EXPECT_EQ(probability_text(0), "0 %");
+  EXPECT_EQ(probability_text(1), "100 %");
+  EXPECT_EQ(probability_text(std::nullopt), "n/a");
+}
+
+TEST(Terminal, several_candidates_are_ranked_and_listed_with_their_commands) {
+  Json report = fixture("many");
+  EXPECT_THAT(terminal(report, {.columns = 300}),
+              HasSubstr("Commands: 1 ./sort-new 10; 2 ./sort-new 100; 3 ./sort-new 1000; "));
+  // Other parameter points are other questions: no order among them.
+  EXPECT_THAT(terminal(report, {.columns = 300}), testing::Not(HasSubstr("Ranking")));
+  for (Json& one : report["cases"])
+    one["parameters"] = Json::object();
+  EXPECT_THAT(terminal(report, {.columns = 400}),
+              HasSubstr("fastest first: 4 ./sort-new{N=10000} 0.8021, reference 1.0000, "
+                        "1 ./sort-new{N=10} 1.0021, 2 ./sort-new{N=100} 1.0512, "
+                        "3 ./sort-new{N=1000} 1.4439 ("));
 }
 
 TEST(Terminal, a_calibrated_host_is_named_with_its_states) {
