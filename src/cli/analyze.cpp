@@ -223,7 +223,7 @@ bool shows_progress(const Arguments& a, const Style& style) {
 }
 
 Result<Json> analyze(const Arguments& a, const Style& style) {
-  constexpr double kQuietSeconds = 1;  // work that ends sooner shows nothing
+  const double quiet_seconds = a.style == "auto" ? 1 : 0;  // work that ends sooner shows nothing
   ASSAY_TRY_VOID(check_method(a.method));
   ASSAY_TRY(verdict::AnalyzeInput input, read_input(a));
   verdict::AnalyzeOptions options{.seed = a.seed.value_or(0),
@@ -235,9 +235,9 @@ Result<Json> analyze(const Arguments& a, const Style& style) {
   ProgressLine line(style);
   const auto started = std::chrono::steady_clock::now();
   if (shows_progress(a, style))
-    options.drawn = [&line, started](std::int64_t done, std::int64_t all) {
+    options.drawn = [&line, started, quiet_seconds](std::int64_t done, std::int64_t all) {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
-      if (elapsed.count() > kQuietSeconds)
+      if (elapsed.count() > quiet_seconds)
         line.update({done, all, 0, 0, "resampling", elapsed.count(), "draws"});
     };
   return verdict::derive_analysis(input.cases, options);

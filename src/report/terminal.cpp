@@ -220,9 +220,12 @@ std::string seen_text(const Json& report, const std::string& code, const Sheet& 
     if (++shown > kSeenShown)
       return out + ", ...";
     const std::string name = text_at(diagnostic, {"case"});
+    // Its figure says nothing without the batch, which only the text names.
+    const std::string figure = code == "one_batch_decides"
+                                   ? safe_text(text_at(diagnostic, {"detail"}), 120, !sheet.unicode)
+                                   : diagnostic_figure(code, *value);
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
-                       name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode),
-                       diagnostic_figure(code, *value));
+                       name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode), figure);
   }
   return out;
 }

@@ -140,6 +140,18 @@ TEST(Terminal, diagnostics_carry_their_figures) {
               HasSubstr("Seen: candidate 5.100 ms."));
 }
 
+TEST(Terminal, the_batch_that_decides_is_named) {
+  Json report = fixture("inconclusive");
+  report["diagnostics"].push_back(
+      {{"code", "one_batch_decides"},
+       {"case", "candidate"},
+       {"value", 1.3},
+       {"detail", "wall time: batch 2, where the ratio is 1.3000 (all batches: 1.0500)"}});
+  EXPECT_THAT(terminal(report, {.columns = 600}),
+              HasSubstr("Seen: candidate wall time: batch 2, where the ratio is 1.3000 (all "
+                        "batches: 1.0500)."));
+}
+
 TEST(Terminal, every_diagnostic_figure_has_its_unit) {
   Json report = fixture("fail");
   report["reason_codes"] = Json::array({"host_steal", "gaps_differ", "trend"});
@@ -253,6 +265,7 @@ TEST(IntervalBar, the_axis_covers_every_figure_and_the_ratio_one) {
   EXPECT_FALSE(axis_for({}).valid);
   EXPECT_FALSE(axis_for({{1e308, -1e308, 1e308, {}}}).valid);
   EXPECT_LT(axis_for({{1.2, 1.1, 1.3, {}}}).low, 1.0);
+  EXPECT_EQ(axis_for({{40.0, 0.2, 90.0, {}}}).low, 0.0);  // no ratio is below
 }
 
 TEST(Wrapping, splits_words_that_are_longer_than_a_line_and_indents_the_rest) {
