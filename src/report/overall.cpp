@@ -58,7 +58,7 @@ std::string overall_clause(const Json& report) {
     return "the campaign was stopped before its plan was done" + why + "; " + runs;
   if (ended == "failed")
     return "the campaign could not be completed as asked" + why + "; " + runs;
-  return codes.empty() ? runs : "the verdict is limited by " + codes + "; " + runs;
+  return codes.empty() ? runs : "the verdict comes with " + codes + "; " + runs;
 }
 
 std::vector<std::string> case_flags(const Json& report, const Json& case_value) {
