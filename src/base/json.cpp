@@ -89,8 +89,13 @@ class StrictHandler {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const Json::exception& error) {
-    reason_ = readable(error, token);
-    position_ = position;
+    constexpr int kNumberOverflow = 406;
+    const bool overflow = error.id == kNumberOverflow;
+    reason_ = overflow
+                  ? fmt::format("the number {} is too large for a double", printable(token, 60))
+                  : readable(error, token);
+    // The lexer stands behind a number that it has read.
+    position_ = overflow && position >= token.size() ? position - token.size() : position;
     return false;
   }
 
@@ -146,7 +151,7 @@ class StrictHandler {
     const std::size_t colon =
         column == std::string_view::npos ? std::string_view::npos : text.find(": ", column);
     if (colon == std::string_view::npos)
-      return fmt::format("{} at {}", printable(text), printable(token, 60));
+      return fmt::format("not valid JSON at {}", printable(token, 60));
     return printable(text.substr(colon + 2), 300);
   }
 
@@ -178,8 +183,8 @@ Result<Json> parse_json(std::string_view text, const std::string& where) {
     const CountingIterator end(text.data() + text.size(), &seen);
     if (Json::sax_parse(begin, end, &handler))
       return handler.take();
-  } catch (const Json::exception& error) {
-    return bad_json(where, static_cast<std::size_t>(seen - text.data()), error.what());
+  } catch (const Json::exception&) {
+    return bad_json(where, static_cast<std::size_t>(seen - text.data()), "not valid JSON");
   }
   const std::size_t offset =
       handler.position().value_or(static_cast<std::size_t>(seen - text.data()));

@@ -3,7 +3,6 @@
 #include "assay/base/result.h"
 
 #include <bit>
-#include <cmath>
 
 namespace assay {
 namespace {
@@ -57,26 +56,6 @@ void PythonRandom::refill() {
     state_[i] = state_[i + kMiddle - kWords] ^ twist(state_[i], state_[i + 1]);
   state_[kWords - 1] = state_[kMiddle - 1] ^ twist(state_[kWords - 1], state_[0]);
   index_ = 0;
-}
-
-std::uint32_t PythonRandom::next_u32() {
-  if (index_ >= kWords)
-    refill();
-  std::uint32_t y = state_[index_++];
-  y ^= y >> 11;
-  y ^= (y << 7) & 0x9d2c5680U;
-  y ^= (y << 15) & 0xefc60000U;
-  return y ^ (y >> 18);
-}
-
-double PythonRandom::uniform() {
-  const std::uint32_t a = next_u32() >> 5;
-  const std::uint32_t b = next_u32() >> 6;
-  return (a * 67108864.0 + b) * kTwoPowMinus53;
-}
-
-std::size_t PythonRandom::choice_index(std::size_t n) {
-  return static_cast<std::size_t>(std::floor(uniform() * static_cast<double>(n)));
 }
 
 std::uint32_t PythonRandom::below(std::uint32_t n) {

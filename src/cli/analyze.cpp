@@ -3,10 +3,14 @@
 
 #include "assay/base/files.h"
 #include "assay/base/text.h"
+#include "assay/evidence/archive.h"
 #include "assay/report/render.h"
 #include "assay/verdict/inputs.h"
 
 #include <fmt/format.h>
+
+#include <chrono>
+#include <sys/stat.h>
 
 namespace assay::cli {
 namespace {
@@ -22,6 +26,7 @@ struct Arguments {
   std::optional<std::int64_t> seed, draws;
   std::optional<double> level, cap;
   bool json = false;
+  std::string style = "auto";
 };
 
 void declare(CLI::App& app, Arguments& a) {
@@ -30,8 +35,8 @@ void declare(CLI::App& app, Arguments& a) {
             "assay analyze old.json new.json   (two Google Benchmark or pyperf exports)"});
   app.add_option(
          "FILE", a.files,
-         "pairs CSV, or a hyperfine, Google Benchmark or pyperf JSON export; two JSON files "
-         "are reference and candidate")
+         "pairs CSV; hyperfine, Google Benchmark or pyperf JSON (two files are reference and "
+         "candidate); an archive's directory, or the CSV of compare")
       ->required()
       ->expected(1, 2);
   app.add_option("--format", a.input.format,
@@ -51,10 +56,11 @@ void declare(CLI::App& app, Arguments& a) {
       }());
   add_integer(app, "--seed", a.seed, 0, kMaxSeed, "seed of the resampling methods (0)");
   add_integer(app, "--draws", a.draws, 1, kMaxDraws, "draws of the resampling methods (2000)");
-  add_number(app, "--level", a.level, 0.5, 0.9999, "level of the intervals (0.95)");
+  add_share(app, "--level", a.level, 0.5, 0.9999, "level of the intervals (0.95)");
   add_number(app, "--cap", a.cap, 0.001, 1000,
              "gate: the largest candidate/reference ratio that passes, e.g. 1.05");
   app.add_flag("--json", a.json, "one JSON object on stdout");
+  app.add_option("--style", a.style, "auto|basic|full|nocolor|color|none");
 }
 
 Result<void> check_method(const std::string& method) {
@@ -133,23 +139,108 @@ std::string analysis_text(const Json& analysis) {
   return text;
 }
 
-Result<Json> analyze(const Arguments& a) {
-  ASSAY_TRY_VOID(check_method(a.method));
+bool is_directory(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// Only files can be read twice and to their end at once.
+Result<void> check_file(const std::string& path) {
+  if (path.empty())
+    return fail(ErrorCode::invalid_argument, "the file name is empty; give a path", "FILE");
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
+    return {};  // reading says why
+  if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("is a {}: write what it carries to a file first",
+                            S_ISFIFO(info.st_mode) ? "FIFO" : "socket"),
+                printable(path));
+  return {};
+}
+
+Result<verdict::AnalyzeInput> read_archive(const std::string& path,
+                                           const verdict::InputOptions& options) {
+  for (const auto& [value, flag] :
+       {std::pair(options.format, "--format"), std::pair(options.reference, "--reference"),
+        std::pair(options.candidate, "--candidate"), std::pair(options.batch, "--batch"),
+        std::pair(options.pair, "--pair")})
+    if (!value.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "an archive names its own sides and cases: leave the flag out", flag);
+  const auto archive = evidence::ArchiveReader::open(path);
+  if (!archive)
+    return fail(ErrorCode::invalid_argument,
+                "is a directory, and no archive that can be read (" + archive.error().message() +
+                    "); give an archive's directory or a file",
+                printable(path));
+  ASSAY_TRY(const Json header, archive->document("header.json"));
+  if (header.value("kind", "") != "comparison")
+    return fail(ErrorCode::invalid_argument,
+                "is an archive, but not one of a comparison: analyze reads those of compare",
+                printable(path));
+  ASSAY_TRY(const Json policy_json, archive->document("policy.json"));
+  ASSAY_TRY(const auto policy, verdict::parse_compare_policy(policy_json, path + "/policy.json"));
+  std::vector<verdict::CampaignRun> runs;
+  ASSAY_TRY_VOID(archive->for_each_line(
+      "samples.jsonl", [&](std::string_view line, std::int64_t number) -> Result<void> {
+        ASSAY_TRY(auto run, verdict::run_of_sample(
+                                line, fmt::format("{}/samples.jsonl:{}", path, number), policy));
+        if (run)
+          runs.push_back(std::move(*run));
+        return {};
+      }));
+  if (runs.empty())
+    return fail(ErrorCode::invalid_format, "the archive holds no measured run", printable(path));
+  verdict::AnalyzeInput input;
+  ASSAY_TRY(input.cases, verdict::pairs_of_runs(runs, "assay_archive"));
+  return input;
+}
+
+Result<verdict::AnalyzeInput> read_input(const Arguments& a) {
   std::vector<std::string> texts;
   std::vector<verdict::InputText> files;
   for (const std::string& path : a.files) {
-    ASSAY_TRY(std::string text, read_file(path, kMaxFileBytes));
-    texts.push_back(std::move(text));
+    ASSAY_TRY_VOID(check_file(path));
+    if (!is_directory(path)) {
+      ASSAY_TRY(std::string text, read_file(path, kMaxFileBytes));
+      texts.push_back(std::move(text));
+      continue;
+    }
+    if (a.files.size() > 1)
+      return fail(ErrorCode::invalid_argument, "an archive holds both sides: give it alone",
+                  printable(path));
+    return read_archive(path, a.input);
   }
   for (std::size_t i = 0; i < texts.size(); ++i)
     files.push_back({printable(a.files[i]), texts[i]});
-  ASSAY_TRY(verdict::AnalyzeInput input, verdict::parse_analyze_input(files, a.input));
-  return verdict::derive_analysis(input.cases, {.seed = a.seed.value_or(0),
-                                                .draws = a.draws.value_or(2000),
-                                                .level = a.level.value_or(0.95),
-                                                .cap = a.cap,
-                                                .method = a.method,
-                                                .unmatched = std::move(input.unmatched)});
+  return verdict::parse_analyze_input(files, a.input);
+}
+
+// Progress is for people: in a file it appears only where --style asks for it.
+bool shows_progress(const Arguments& a, const Style& style) {
+  return !style.silent && (style.interactive || (a.style != "auto" && a.style != "nocolor"));
+}
+
+Result<Json> analyze(const Arguments& a, const Style& style) {
+  const double quiet_seconds = a.style == "auto" ? 1 : 0;  // work that ends sooner shows nothing
+  ASSAY_TRY_VOID(check_method(a.method));
+  ASSAY_TRY(verdict::AnalyzeInput input, read_input(a));
+  verdict::AnalyzeOptions options{.seed = a.seed.value_or(0),
+                                  .draws = a.draws.value_or(2000),
+                                  .level = a.level.value_or(0.95),
+                                  .cap = a.cap,
+                                  .method = a.method,
+                                  .unmatched = std::move(input.unmatched)};
+  ProgressLine line(style);
+  const auto started = std::chrono::steady_clock::now();
+  if (shows_progress(a, style))
+    options.drawn = [&line, started, quiet_seconds](std::int64_t done, std::int64_t all) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
+      if (elapsed.count() > quiet_seconds)
+        line.update({done, all, 0, 0, "resampling", elapsed.count(), "draws"});
+    };
+  return verdict::derive_analysis(input.cases, options);
 }
 
 }  // namespace
@@ -160,11 +251,18 @@ int analyze_main(const std::vector<std::string>& args) {
   declare(app, arguments);
   if (const auto code = parse_arguments(app, args))
     return *code;
-  const auto analysis = analyze(arguments);
+  const auto style = resolve_style(arguments.style);
+  if (!style)
+    return report_error(style.error());
+  const auto analysis = analyze(arguments, *style);
   if (!analysis)
     return report_error(analysis.error());
-  const auto written =
-      write_stdout(arguments.json ? canonical_json(*analysis) + "\n" : analysis_text(*analysis));
+  std::string text;
+  if (arguments.json)
+    text = canonical_json(*analysis) + "\n";
+  else if (!style->silent)
+    text = analysis_text(*analysis);
+  const auto written = write_stdout(text);
   if (!written)
     return report_error(written.error());
   return verdict::exit_code_of(*analysis);

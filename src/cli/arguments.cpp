@@ -60,6 +60,21 @@ std::string empty_flag(const CLI::App& app, const std::vector<std::string>& may_
   return "";
 }
 
+// The flag that takes one value and was given several: an alias counts as the same flag.
+std::string repeated_flag(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->get_items_expected_max() != 1 || option->count() < 2)
+      continue;
+    std::vector<std::string> values = option->results();
+    const std::string last = values.back();
+    values.pop_back();
+    return fmt::format(
+        "{}: given {} times ({} and {}); it takes one value, so leave the others out",
+        option->get_name(), option->count(), fmt::join(values, ", "), last);
+  }
+  return "";
+}
+
 int usage_error(const CLI::App& app, const std::string& what) {
   write_stderr(fmt::format("{}: {}\nTry: {} --help\n", app.get_name(), printable(what, 500),
                            app.get_name()));
@@ -92,6 +107,12 @@ std::pair<std::string_view, std::string_view> split_unit(std::string_view text) 
   if (end == std::string_view::npos)
     return {text, {}};
   return {text.substr(0, end), text.substr(end)};
+}
+
+std::string_view without_percent(std::string_view text) {
+  if (!text.empty() && text.back() == '%')
+    text.remove_suffix(1);
+  return text;
 }
 
 tl::unexpected<Error> bad_value(std::string_view text, const std::string& expected,
@@ -127,6 +148,9 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
     return usage_error(app, unexpected_words(app));
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string repeated = repeated_flag(app);
+    return usage_error(app, repeated.empty() ? error.what() : repeated);
   } catch (const CLI::Error& error) {
     return usage_error(app, error.what());
   } catch (const std::exception& error) {
@@ -154,6 +178,25 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags, std::optional<d
                         double min, double max, const std::string& help) {
   const auto parse = [min, max](const std::string& text, const std::string& name) {
     return parse_number(text, min, max, name);
+  };
+  return add_strict(app, flags, into, parse, "X")->description(help);
+}
+
+CLI::Option* add_percent(CLI::App& app, const std::string& flags, std::optional<double>& into,
+                         double min, double max, const std::string& help) {
+  const auto parse = [min, max](const std::string& text, const std::string& name) {
+    return parse_number(without_percent(text), min, max, name);
+  };
+  return add_strict(app, flags, into, parse, "PCT")->description(help);
+}
+
+CLI::Option* add_share(CLI::App& app, const std::string& flags, std::optional<double>& into,
+                       double min, double max, const std::string& help) {
+  const auto parse = [min, max](const std::string& text, const std::string& name) {
+    const std::string_view digits = without_percent(text);
+    if (digits.size() == text.size())
+      return parse_number(text, min, max, name);
+    return parse_number(digits, min * 100, max * 100, name).map([](double x) { return x / 100; });
   };
   return add_strict(app, flags, into, parse, "X")->description(help);
 }
@@ -194,10 +237,7 @@ Result<Nanoseconds> parse_duration(std::string_view text, const std::string& nam
 }
 
 Result<double> parse_percent(std::string_view text, const std::string& name) {
-  std::string_view digits = text;
-  if (!digits.empty() && digits.back() == '%')
-    digits.remove_suffix(1);
-  const auto number = parse_number(digits, 0, 10000, name);
+  const auto number = parse_number(without_percent(text), 0, 10000, name);
   if (!number)
     return bad_value(text, "a percentage from 0 to 10000 such as 5 or 2.5%", name);
   return *number;

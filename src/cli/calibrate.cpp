@@ -40,8 +40,8 @@ void add_flags(CLI::App& app, Flags& flags) {
               "batches of 6 pairs, instead of a budget");
   add_integer(app, "--seed", flags.run.seed, 0, (INT64_C(1) << 53) - 1, "seed of the plan (drawn)");
   add_duration(app, "--work", flags.work_ns, "length of one run of the built-in program (5ms)");
-  add_number(app, "--inject", flags.inject, 0, 1000,
-             "also measure runs of the built-in program that are PCT % longer");
+  add_percent(app, "--inject", flags.inject, 0, 1000,
+              "also measure runs of the built-in program that are PCT % longer");
   app.add_flag("--blocks", flags.run.blocks,
                "A..A B..B order instead of pairs: what an unpaired tool sees");
   add_integer(app, "--busy", flags.busy, 0, 1024,

@@ -49,6 +49,10 @@ struct Style {
 // rewritten progress line on a TTY, unless NO_COLOR is set (colours) or TERM=dumb (both).
 Result<Style> resolve_style(const std::string& name);
 
+// First of all: an error where standard output is closed, because the next file opened would take
+// its place and be written into. Closed standard input and error become /dev/null for the same
+// reason.
+Result<void> claim_standard_files();
 // Whole writes; an error (closed pipe, full disk) is returned, never lost.
 Result<void> write_stdout(std::string_view bytes);
 void write_stderr(std::string_view bytes);
@@ -115,6 +119,12 @@ CLI::Option* add_integer(CLI::App& app, const std::string& flags, std::optional<
                          int max, const std::string& help);
 CLI::Option* add_number(CLI::App& app, const std::string& flags, std::optional<double>& into,
                         double min, double max, const std::string& help);
+// "5", "5%" or "2.5" -> 5, 5, 2.5. min <= PCT <= max.
+CLI::Option* add_percent(CLI::App& app, const std::string& flags, std::optional<double>& into,
+                         double min, double max, const std::string& help);
+// A share: "0.95" or "95%" -> 0.95. min <= share <= max.
+CLI::Option* add_share(CLI::App& app, const std::string& flags, std::optional<double>& into,
+                       double min, double max, const std::string& help);
 // "5", "5%" or "2.5": the value becomes 1 + PCT/100 (a ratio cap). 0 <= PCT <= 10000.
 CLI::Option* add_percent_cap(CLI::App& app, const std::string& flags, std::optional<double>& into,
                              const std::string& help);

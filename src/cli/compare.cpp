@@ -93,8 +93,8 @@ void add_judge_flags(CLI::App& app, Flags& f) {
   add_percent_cap(app, "--fail-if-bigger-rss", f.run.gates.rss_cap,
                   "gate: peak RSS up PCT percent");
   app.add_flag("--tail-gate", f.run.gates.tail, "gate on slow runs too; layout 20 x 6");
-  add_number(app, "--resolve", f.resolve, 0.0001, 1000,
-             "PCT: the smallest difference that matters, in percent");
+  add_percent(app, "--resolve", f.resolve, 0.0001, 1000,
+              "PCT: the smallest difference that matters, in percent");
 }
 
 void add_output_flags(CLI::App& app, Flags& f) {

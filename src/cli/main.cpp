@@ -85,6 +85,8 @@ void turn_write_signals_into_errors() {
 }
 
 int run(const std::vector<std::string>& words) {
+  if (const auto claimed = claim_standard_files(); !claimed)
+    return report_error(claimed.error());
   if (words.empty()) {
     write_stderr(usage());
     return kExitInvalid;

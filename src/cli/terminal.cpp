@@ -11,6 +11,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -50,13 +51,13 @@ int terminal_columns() {
   return std::clamp<int>(size.ws_col, 40, 400);
 }
 
-Result<void> write_all(int fd, std::string_view bytes) {
+Result<void> write_all(int fd, std::string_view bytes, const char* name) {
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
-      return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot write", errno, "stdout"));
+      return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot write", errno, name));
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
@@ -92,18 +93,35 @@ Result<Style> resolve_style(const std::string& name) {
   }
   if (name == "full" || name == "color")
     style.color = true;
-  if (name == "full" || name == "nocolor")
+  if (name == "full")
     style.interactive = true;
+  // Asks for no colours, which is no reason to rewrite lines in a file.
+  if (name == "nocolor")
+    style.interactive = ::isatty(STDERR_FILENO) == 1;
   return style;
 }
 
+Result<void> claim_standard_files() {
+  for (const int fd : {STDIN_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+      const int null = ::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+      if (null >= 0 && null != fd) {
+        ::dup2(null, fd);
+        ::close(null);
+      }
+    }
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 && errno == EBADF)
+    return fail(ErrorCode::io, "is closed; send it to a file, or to /dev/null", "standard output");
+  return {};
+}
+
 Result<void> write_stdout(std::string_view bytes) {
-  return write_all(STDOUT_FILENO, bytes);
+  return write_all(STDOUT_FILENO, bytes, "standard output");
 }
 
 void write_stderr(std::string_view bytes) {
   // There is nowhere left to report a failure to; the exit code and the archive still tell.
-  (void)write_all(STDERR_FILENO, bytes);
+  (void)write_all(STDERR_FILENO, bytes, "standard error");
 }
 
 int interrupted_exit_code(int signal) {

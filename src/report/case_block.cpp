@@ -78,7 +78,7 @@ std::string diagnostics_clause(const Json& case_value, const Sheet& sheet) {
     out = fmt::format("ratio sd {} % between pairs, {} % between batches (batch share {})",
                       plain_number(number_at(d, {"pair_sd_percent"}), 2),
                       plain_number(number_at(d, {"batch_sd_percent"}), 2),
-                      share_text(number_at(d, {"batch_share"})));
+                      probability_text(number_at(d, {"batch_share"})));
   add_clause(out, fmt::format("outlying runs {} high, {} low",
                               count_text(integer_at(d, {"outliers", "high"})),
                               count_text(integer_at(d, {"outliers", "low"}))));

@@ -18,7 +18,7 @@ std::string overall_status(const Json& report) {
   if (ended == "interrupted")
     prefix = "INTERRUPTED";
   else if (ended == "failed")
-    prefix = "FAILED";
+    prefix = "ERROR";  // not FAILED, which reads like the verdict FAIL
   else if (ended != "measured")
     prefix = "NOT FINISHED (n/a)";
   std::string status = status_of(at(report, {"overall"}));
@@ -51,12 +51,14 @@ std::string overall_clause(const Json& report) {
     add(code);
   for (const std::string& code : texts_at(report, {"overall", "reasons"}))
     add(code);
-  const std::string why = reasons.empty() ? "" : "; reasons: " + join_codes(reasons);
+  // The codes stand beside what they explain, never beside "kept".
+  const std::string codes = join_codes(reasons);
+  const std::string why = codes.empty() ? "" : " (" + codes + ")";
   if (ended == "interrupted")
-    return "the campaign was stopped before its plan was done; " + runs + why;
+    return "the campaign was stopped before its plan was done" + why + "; " + runs;
   if (ended == "failed")
-    return "the campaign could not be completed as asked; " + runs + why;
-  return runs + why;
+    return "the campaign could not be completed as asked" + why + "; " + runs;
+  return codes.empty() ? runs : "the verdict comes with " + codes + "; " + runs;
 }
 
 std::vector<std::string> case_flags(const Json& report, const Json& case_value) {

@@ -90,19 +90,13 @@ constexpr Reason kReasons[] = {
     {"methods_disagree",
      "The two interval methods do not tell the same story: one of them excludes what the other "
      "allows. The verdict follows clustered-signed-rank-v1 alone."},
-    {"missing_pairs", "Pairs of the plan are missing, so there is less evidence than was planned."},
     {"no_complete_pairs",
      "There is no pair in which both runs are usable, so there is nothing to compare."},
-    {"no_gate", "No cap was asked for, so nothing passes or fails; the figures only inform."},
     {"no_oracle",
      "Nothing independent says what the right output is (--oracle, --oracle-cmd); equal outputs "
      "may be equally wrong."},
-    {"no_samples", "No run gave a usable figure of this kind."},
     {"noisy_stderr", "A run wrote to standard error although the policy requires it to be silent."},
     {"not_available", "The figure could not be observed on this host."},
-    {"not_calibrated_method",
-     "hierarchical-percentile-v1 has no calibrated error rate at this layout: with B batches it "
-     "cannot cover more than 1 - 2^(1-B). Read its interval as a description."},
     {"not_significant_after_holm",
      "Taken alone this case would fail, but not once the number of cases is accounted for (Holm): "
      "among many cases some look slow by chance."},
@@ -127,9 +121,6 @@ constexpr Reason kReasons[] = {
     {"outliers",
      "More than 5 % of the runs lie far from the rest of their side. None is removed; the rank "
      "methods give each the weight of one pair."},
-    {"outliers_present",
-     "Some pairs lie far from the rest. None is removed; the rank methods give each of them the "
-     "weight of one pair."},
     {"output_contains_paths",
      "Captured output holds paths of this machine; it is stored unchanged, so check before "
      "publishing the archive."},
@@ -155,9 +146,6 @@ constexpr Reason kReasons[] = {
     {"planned_runs_missing",
      "Runs of the plan are missing, so the declared scope was not measured."},
     {"pool_too_small", "Calibration needs more batches than there were."},
-    {"prepare_gap_differs",
-     "The pause before a run differs between the sides because --prepare or --conclude takes "
-     "longer on one of them; --idle-gap makes the pauses equal."},
     {"quick_preset",
      "The quick preset measures too little for a verdict; it shows the way a report looks."},
     {"ratio_drift",
@@ -177,7 +165,6 @@ constexpr Reason kReasons[] = {
     {"run_launch_error", "A run could not be started."},
     {"run_output_limit", "A run wrote more output than its bound allows and was stopped there."},
     {"run_timeout", "A run was still going at its time limit (--timeout) and was killed."},
-    {"schedule_not_followed", "Runs were not made in the order of the plan."},
     {"short_run",
      "Runs under 200 ms: starting a process and scheduling it are a large part of the time. Let "
      "the program do more work inside one run."},
@@ -185,9 +172,6 @@ constexpr Reason kReasons[] = {
     {"sigint", "Somebody pressed Ctrl-C."},
     {"sigterm", "The process was asked to end (SIGTERM)."},
     {"single_batch", "All pairs come from one batch, so the spread between set-ups is unknown."},
-    {"steal_high",
-     "The hypervisor took CPU time away during the campaign; wall time is affected, CPU time much "
-     "less."},
     {"stopped_at_look",
      "The adaptive rule stopped the campaign at a planned look; the interval's level is the one of "
      "that look."},
@@ -216,8 +200,8 @@ constexpr Reason kReasons[] = {
      "The numbers carry no batches, so the spread between set-ups is unknown; they are analysed, "
      "never gated."},
     {"unlikely_within_budget",
-     "At the size planned a decision was less likely than not; the prediction line gives the "
-     "probability."},
+     "Even four times the batches would decide with a probability below one half; the line that "
+     "begins with more data gives the number."},
     {"unpaired_data",
      "The numbers are not pairs measured side by side, so drift of the machine may be part of the "
      "difference; they are analysed, never gated."},

@@ -79,7 +79,7 @@ std::string paint(const std::string& text, Colour colour, bool on) {
 
 Colour status_colour(const std::string& status) {
   const auto holds = [&status](const char* word) { return status.find(word) != std::string::npos; };
-  if (holds("INCOMPLETE") || holds("FAILED") || holds("INTERRUPTED") || holds("n/a"))
+  if (holds("INCOMPLETE") || holds("ERROR") || holds("INTERRUPTED") || holds("n/a"))
     return Colour::magenta;
   if (holds("INCONCLUSIVE") || holds("typical run only"))
     return Colour::yellow;
@@ -135,7 +135,7 @@ Axis axis_for(const std::vector<Bar>& bars) {
     axis.valid = axis.valid || bar.lower || bar.upper || bar.estimate;
   }
   const double margin = std::max((axis.high - axis.low) * 0.05, 0.0005);
-  axis.low -= margin;
+  axis.low = std::max(0.0, axis.low - margin);  // there are no ratios below
   axis.high += margin;
   axis.valid = axis.valid && std::isfinite(axis.high - axis.low);
   return axis;

@@ -60,9 +60,9 @@ std::string head(const Json& report, const Sheet& sheet) {
                                  scope("batches_planned"), scope("pairs_per_batch"),
                                  scope("warmups"), scope("seed"));
   if (const auto look = integer_at(report, {"scope", "stopped_at_look"}))
-    plan += fmt::format(", stopped at look {}", *look);
-  if (integer_at(report, {"scope", "batches_used"}) !=
-      integer_at(report, {"scope", "batches_planned"}))
+    plan += fmt::format(", stopped after {} batches", *look);
+  else if (integer_at(report, {"scope", "batches_used"}) !=
+           integer_at(report, {"scope", "batches_planned"}))
     plan += fmt::format(", {} batches used", scope("batches_used"));
   if (flag_at(report, {"scope", "layout_padding"}) == false)
     plan += ", layout padding off";
@@ -135,6 +135,44 @@ std::string table_text(const Json& report, const std::vector<CaseRow>& rows, con
                     {"  ", 2, 2, sheet.width});
 }
 
+// The command of each of several candidates, by its number in the table.
+std::string commands_text(const std::vector<CaseRow>& rows, const Sheet& sheet) {
+  constexpr std::size_t kCommandCells = 60;
+  if (rows.size() < 2)
+    return "";
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string command = join_command(texts_at(*rows[i].value, {"candidate", "argv"}));
+    text +=
+        fmt::format("{}{} {}", i == 0 ? "" : "; ", i + 1,
+                    command.empty() ? "n/a" : safe_text(command, kCommandCells, !sheet.unicode));
+  }
+  return wrap("Commands: " + text + ".", {"  ", 2, 4, sheet.width});
+}
+
+// Candidates of one parameter point in the order of their ratios, the reference among them.
+std::string ranking_text(const std::vector<CaseRow>& rows, const Sheet& sheet) {
+  std::vector<std::pair<double, std::string>> places = {{1.0, "reference"}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].bar.estimate ||
+        at(*rows[i].value, {"parameters"}) != at(*rows[0].value, {"parameters"}))
+      return "";
+    places.emplace_back(
+        *rows[i].bar.estimate,
+        fmt::format("{} {}", i + 1, safe_text(rows[i].name, kNameCells, !sheet.unicode)));
+  }
+  if (places.size() < 3)
+    return "";
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string text;
+  for (const auto& [ratio, name] : places)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, ratio_text(ratio));
+  return wrap("Ranking by ratio of wall time, fastest first: " + text +
+                  " (order of estimates; where intervals overlap it may be another).",
+              {"  ", 2, 4, sheet.width});
+}
+
 std::string rejected_text(const Json& report, const Sheet& sheet) {
   const Json& runs = array_at(report, {"rejected_runs"});
   const auto count = integer_at(report, {"rejected_count"});
@@ -168,7 +206,7 @@ std::string diagnostic_figure(const std::string& code, double value) {
     return time_text(value, time_unit("", value));
   if (code == "order_effect" || code == "trend")
     return plain_number(value, 3) + " %";
-  return code == "host_steal" ? share_text(value) : plain_number(value, 3);
+  return code == "host_steal" ? probability_text(value) : plain_number(value, 3);
 }
 
 // "candidate 1.4 %, other 2 %": the figures behind a diagnostic code.
@@ -182,9 +220,12 @@ std::string seen_text(const Json& report, const std::string& code, const Sheet& 
     if (++shown > kSeenShown)
       return out + ", ...";
     const std::string name = text_at(diagnostic, {"case"});
+    // Its figure says nothing without the batch, which only the text names.
+    const std::string figure = code == "one_batch_decides"
+                                   ? safe_text(text_at(diagnostic, {"detail"}), 120, !sheet.unicode)
+                                   : diagnostic_figure(code, *value);
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
-                       name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode),
-                       diagnostic_figure(code, *value));
+                       name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode), figure);
   }
   return out;
 }
@@ -227,6 +268,7 @@ std::string closing(const Json& report, const std::vector<CaseRow>& rows, const 
     else
       ++at->second;
   }
+  out += ranking_text(rows, sheet);
   std::string text;
   const Json& rejected = array_at(report, {"rejected_runs"});
   if (text_at(report, {"status"}) == "failed" && !rejected.empty())
@@ -279,7 +321,7 @@ std::string terminal(const Json& report, const TerminalStyle& style) {
   if (rows.empty())
     out += wrap("No case: n/a (the report holds none).", {"  ", 2, 2, sheet.width});
   else
-    out += table_text(report, rows, sheet);
+    out += table_text(report, rows, sheet) + commands_text(rows, sheet);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string number =
         rows.size() > 1 ? fmt::format("Case {} of {}: ", i + 1, rows.size()) : "Case: ";

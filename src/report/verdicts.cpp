@@ -99,8 +99,8 @@ std::string tail_power(const Json& v, const Json& detail) {
       "{} pairs would find a tail of 5 % doubled runs with probability {}, and of 1 % tripled runs "
       "with {}",
       count_text(integer_at(v, {"n_pairs"})),
-      share_text(number_at(detail, {"find_5_percent_doubled"})),
-      share_text(number_at(detail, {"find_1_percent_tripled"})));
+      probability_text(number_at(detail, {"find_5_percent_doubled"})),
+      probability_text(number_at(detail, {"find_1_percent_tripled"})));
 }
 
 std::string tail_claim(const Json& v, const Json& case_value) {
@@ -252,7 +252,7 @@ std::string prediction_clause(const Json& v) {
   std::string out;
   if (batches && probability)
     out = fmt::format("{} batches in all would decide with probability {}", *batches,
-                      share_text(probability));
+                      probability_text(probability));
   const auto b50 = integer_at(prediction, {"b50"}), b80 = integer_at(prediction, {"b80"});
   if (b50)
     out += fmt::format("{}probability 50 % needs {}", out.empty() ? "" : "; ", *b50);

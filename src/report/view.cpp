@@ -122,6 +122,16 @@ std::string share_text(std::optional<double> share) {
   return plain_number(*share * 100, 2) + " %";
 }
 
+std::string probability_text(std::optional<double> probability) {
+  if (!probability || *probability < 0 || *probability > 1)
+    return "n/a";
+  if (*probability > 0 && *probability < 0.001)
+    return "< 0.1 %";
+  if (*probability < 1 && *probability >= 0.995)
+    return "> 99 %";
+  return *probability == 1 ? "100 %" : fmt::format("{:.2g} %", *probability * 100);
+}
+
 std::string count_text(std::optional<std::int64_t> count) {
   return count ? std::to_string(*count) : "n/a";
 }

@@ -42,6 +42,8 @@ std::string interval_text(std::optional<double> lower, std::optional<double> upp
 // "t p = 0.012", "t p < 0.0001", "t p n/a".
 std::string p_clause(const char* name, std::optional<double> p);
 // A share 0..1 in percent without needless digits: "95 %", "98.18 %".
+// A probability or an estimated share in two significant digits: "62 %", "< 0.1 %", "> 99 %".
+std::string probability_text(std::optional<double> probability);
 std::string share_text(std::optional<double> share);
 // Plain figure with at most `decimals` digits after the point, trailing zeros dropped.
 std::string plain_number(std::optional<double> value, int decimals);

@@ -50,6 +50,41 @@ class SplitChoices {
   std::uint64_t state_;
 };
 
+// Finds the value at a position among many drawn ranks: they are counted by their high bits, in a
+// table that stays in the nearest cache, and then only those of one bin by their low bits.
+class CoarseCounts {
+ public:
+  CoarseCounts() = default;
+  explicit CoarseCounts(std::size_t ranks)
+      : shift_(std::max(0, static_cast<int>(std::bit_width(ranks)) - kBinBits)),
+        bins_((ranks >> shift_) + 1),
+        fine_(std::size_t{1} << shift_) {}
+
+  void clear() { std::fill(bins_.begin(), bins_.end(), 0U); }
+  void add(std::uint32_t rank) { ++bins_[rank >> shift_]; }
+
+  // The rank at `position` (from 0, below `count`) of the added ranks drawn[0..count) in order.
+  std::uint32_t rank_at(std::uint32_t position, const std::uint32_t* drawn, std::uint32_t count) {
+    std::uint32_t bin = 0;
+    for (; bins_[bin] <= position; ++bin)
+      position -= bins_[bin];
+    std::fill(fine_.begin(), fine_.end(), 0U);
+    const std::uint32_t first = bin << shift_;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (drawn[i] >> shift_ == bin)
+        ++fine_[drawn[i] - first];
+    std::uint32_t low = 0;
+    for (; fine_[low] <= position; ++low)
+      position -= fine_[low];
+    return first + low;
+  }
+
+ private:
+  static constexpr int kBinBits = 12;  // 16 KiB of counts
+  int shift_ = 0;
+  std::vector<std::uint32_t> bins_, fine_;
+};
+
 // One case prepared for counting: ratios sorted, every pair of every batch known by its rank.
 //
 // A draw's median lies near the middle rank. So each pair carries one byte for each of the 16 ranks
@@ -72,15 +107,19 @@ class RankedCase {
     std::sort(sorted_.begin(), sorted_.end());
     pivot_ = static_cast<std::uint32_t>(sorted_.size() / 2);
     window_start_ = pivot_ - std::min(pivot_, kWindow / 2);
+    large_ = sorted_.size() >= kLargeCase;
     for (const std::vector<double>& batch : input.batches) {
-      offsets_.push_back(static_cast<std::uint32_t>(pairs_.size()));
+      offsets_.push_back(static_cast<std::uint32_t>(large_ ? ranks_.size() : pairs_.size()));
       for (const double ratio : batch) {
         const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), ratio);
-        pairs_.push_back(ranked(static_cast<std::uint32_t>(at - sorted_.begin())));
+        add(static_cast<std::uint32_t>(at - sorted_.begin()));
       }
     }
-    offsets_.push_back(static_cast<std::uint32_t>(pairs_.size()));
-    counts_.assign(sorted_.size(), 0);
+    offsets_.push_back(static_cast<std::uint32_t>(sorted_.size()));
+    if (large_)
+      coarse_ = CoarseCounts(sorted_.size());
+    else
+      counts_.assign(sorted_.size(), 0);
     drawn_.resize(most * input.batches.size());
     for (std::size_t i = 0; i < sorted_.size(); ++i) {
       const double next = sorted_[std::min(i + 1, sorted_.size() - 1)];
@@ -98,6 +137,46 @@ class RankedCase {
   // The median of the pairs drawn from the chosen batches.
   template <typename Choices>
   Median draw(const std::vector<std::uint32_t>& chosen, Choices& choices) {
+    return large_ ? draw_large(chosen, choices) : draw_small(chosen, choices);
+  }
+
+ private:
+  static constexpr std::uint32_t kWindow = 16;
+  static constexpr std::uint32_t kMostInBytes = 255;  // drawn pairs
+  // From here on a table of counts per rank, touched all over, no longer fits the nearest cache.
+  static constexpr std::size_t kLargeCase = std::size_t{1} << 12;
+  struct RankedPair {
+    std::uint64_t low, high;  // the window's bytes, its smallest rank in the lowest one
+    std::uint32_t rank;
+  };
+
+  void add(std::uint32_t rank) {
+    if (large_)
+      ranks_.push_back(rank);
+    else
+      pairs_.push_back(ranked(rank));
+  }
+
+  template <typename Choices>
+  Median draw_large(const std::vector<std::uint32_t>& chosen, Choices& choices) {
+    coarse_.clear();
+    std::uint32_t* next = drawn_.data();
+    for (const std::uint32_t b : chosen) {
+      const std::uint32_t* const ranks = &ranks_[offsets_[b]];
+      const std::uint32_t n = offsets_[b + 1] - offsets_[b];
+      choices.choose(n, n, [&](std::uint32_t i) {
+        *next = ranks[i];
+        coarse_.add(*next++);
+      });
+    }
+    const auto drawn = static_cast<std::uint32_t>(next - drawn_.data());
+    const std::uint32_t lower = coarse_.rank_at((drawn - 1) / 2, drawn_.data(), drawn);
+    return median_of(lower,
+                     drawn % 2 == 1 ? lower : coarse_.rank_at(drawn / 2, drawn_.data(), drawn));
+  }
+
+  template <typename Choices>
+  Median draw_small(const std::vector<std::uint32_t>& chosen, Choices& choices) {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
     std::uint32_t* next = drawn_.data();
@@ -121,20 +200,16 @@ class RankedCase {
     } else {
       std::tie(lower, upper) = count_ranks(drawn);
     }
-    // Most draws end on one value or between two neighbours, whose logs are computed once.
+    return median_of(lower, upper);
+  }
+
+  // Most draws end on one value or between two neighbours, whose logs are computed once.
+  Median median_of(std::uint32_t lower, std::uint32_t upper) const {
     if (upper - lower <= 1)
       return medians_[2 * lower + (upper - lower)];
     const double value = (sorted_[lower] + sorted_[upper]) / 2;
     return {value, log(value)};
   }
-
- private:
-  static constexpr std::uint32_t kWindow = 16;
-  static constexpr std::uint32_t kMostInBytes = 255;  // drawn pairs
-  struct RankedPair {
-    std::uint64_t low, high;  // the window's bytes, its smallest rank in the lowest one
-    std::uint32_t rank;
-  };
 
   RankedPair ranked(std::uint32_t rank) const {
     RankedPair pair{0, 0, rank};
@@ -181,9 +256,12 @@ class RankedCase {
 
   std::string name_;
   std::vector<double> sorted_;
-  std::vector<Median> medians_;  // per rank: of its value, and of the mean with the next one
-  std::vector<RankedPair> pairs_;
+  std::vector<Median> medians_;       // per rank: of its value, and of the mean with the next one
+  std::vector<RankedPair> pairs_;     // of a case that is not large
+  std::vector<std::uint32_t> ranks_;  // of a large one
   std::vector<std::uint32_t> offsets_;
+  CoarseCounts coarse_;
+  bool large_ = false;
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> drawn_;
   std::uint32_t pivot_ = 0;
@@ -214,6 +292,8 @@ Draws draw_all(std::vector<RankedCase>& cases, std::uint32_t batches,
       log_sum += median.log;
     }
     draws.geomean[t] = exp(log_sum / static_cast<double>(cases.size()));
+    if (options.drawn)
+      options.drawn(static_cast<std::int64_t>(t) + 1);
   }
   return draws;
 }

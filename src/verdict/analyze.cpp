@@ -18,8 +18,14 @@ Json interval_json(double level) {
   return {{"estimate", nullptr}, {"lower", nullptr}, {"upper", nullptr}, {"level", level}};
 }
 
+using Drawn = std::function<void(std::int64_t)>;
+
+bool is_asked_for(const char* method, const AnalyzeOptions& options) {
+  return options.method.empty() || options.method == method;
+}
+
 // Seeded percentile bootstrap of the ratio of medians: each side resampled on its own.
-Json unpaired_interval(const AnalyzeData& data, const AnalyzeOptions& options) {
+Json unpaired_interval(const AnalyzeData& data, const AnalyzeOptions& options, const Drawn& drawn) {
   Json json = interval_json(options.level);
   if (data.reference.empty() || data.candidate.empty())
     return json;
@@ -38,6 +44,8 @@ Json unpaired_interval(const AnalyzeData& data, const AnalyzeOptions& options) {
   for (std::int64_t i = 0; i < options.draws; ++i) {
     const double reference = resampled_median(data.reference);
     ratios.push_back(resampled_median(data.candidate) / reference);
+    if (drawn)
+      drawn(i + 1);
   }
   json["lower"] = stats::percentile(ratios, (1 - options.level) / 2);
   json["upper"] = stats::percentile(std::move(ratios), (1 + options.level) / 2);
@@ -45,7 +53,7 @@ Json unpaired_interval(const AnalyzeData& data, const AnalyzeOptions& options) {
 }
 
 Json hierarchical_interval(const AnalyzeData& data, const std::vector<int>& batch,
-                           const AnalyzeOptions& options) {
+                           const AnalyzeOptions& options, const Drawn& drawn) {
   std::map<int, std::vector<double>> batches;
   for (std::size_t i = 0; i < data.reference.size(); ++i)
     batches[batch[i]].push_back(data.candidate[i] / data.reference[i]);
@@ -55,7 +63,8 @@ Json hierarchical_interval(const AnalyzeData& data, const std::vector<int>& batc
   const stats::BootstrapResult result = stats::hierarchical_bootstrap(
       {std::move(one)}, {.draws = options.draws,
                          .seed = static_cast<std::uint64_t>(options.seed),
-                         .level = options.level});
+                         .level = options.level,
+                         .drawn = drawn});
   Json json = interval_json(options.level);
   json["estimate"] = result.cases.at(0).estimate;
   json["lower"] = result.cases.at(0).lower;
@@ -99,10 +108,21 @@ Json gate_json(const stats::Pairs& pairs, double cap) {
           {"p_flip", gate.test.p_flip_up}};
 }
 
+// The gate of paired data, or why there is none.
+Json paired_gate(const AnalyzeData& data, const stats::Pairs& pairs, double cap) {
+  if (!data.batched)
+    return refused_gate(cap, "unbatched_data");
+  if (data.pairs_rejected > 0)
+    return refused_gate(cap, "pairs_rejected");
+  if (order_unbalanced(data.candidate_first))
+    return refused_gate(cap, "order_unbalanced");
+  return gate_json(pairs, cap);
+}
+
 // Paired data. Without batches every pair stands for a batch of its own in method 2, and for one
 // common batch in method 1: both assume that pairs are independent, which nobody has checked.
-void analyze_pairs(const AnalyzeData& data, const AnalyzeOptions& options, Json& json,
-                   std::set<std::string>& reasons) {
+void analyze_pairs(const AnalyzeData& data, const AnalyzeOptions& options, const Drawn& drawn,
+                   Json& json, std::set<std::string>& reasons) {
   std::vector<int> own(data.reference.size());
   for (std::size_t i = 0; i < own.size(); ++i)
     own[i] = static_cast<int>(i);
@@ -111,15 +131,22 @@ void analyze_pairs(const AnalyzeData& data, const AnalyzeOptions& options, Json&
   const stats::Pairs pairs = stats::make_pairs(data.reference, data.candidate, clustered);
   const Finding finding = find_difference(pairs, options.level);
   reasons.insert(finding.reasons.begin(), finding.reasons.end());
-  reasons.insert("order_not_recorded");
+  if (data.candidate_first.empty())
+    reasons.insert("order_not_recorded");
+  else if (order_unbalanced(data.candidate_first))
+    reasons.insert("order_unbalanced");
+  if (data.pairs_rejected > 0)
+    reasons.insert("pairs_rejected");
   if (!data.batched) {
     reasons.insert("unbatched_data");
     reasons.erase("one_batch_decides");
   }
   json["batches"] = data.batched ? pairs.batches : 0;
-  json["intervals"] = {
-      {kBootstrapMethod, hierarchical_interval(data, data.batched ? data.batch : one, options)},
-      {kSignedRankMethod, signed_rank_json(finding, options.level)}};
+  if (is_asked_for(kBootstrapMethod, options))
+    json["intervals"][kBootstrapMethod] =
+        hierarchical_interval(data, data.batched ? data.batch : one, options, drawn);
+  if (is_asked_for(kSignedRankMethod, options))
+    json["intervals"][kSignedRankMethod] = signed_rank_json(finding, options.level);
   json["finding"] = finding.finding == "up"     ? Json("slower")
                     : finding.finding == "down" ? Json("faster")
                     : finding.finding.empty()   ? Json(nullptr)
@@ -127,21 +154,21 @@ void analyze_pairs(const AnalyzeData& data, const AnalyzeOptions& options, Json&
   if (finding.ruled_out_above_percent)
     json["ruled_out_above_percent"] = *finding.ruled_out_above_percent;
   if (options.cap)
-    json["gate"] = data.batched ? gate_json(pairs, *options.cap)
-                                : refused_gate(*options.cap, "unbatched_data");
+    json["gate"] = paired_gate(data, pairs, *options.cap);
 }
 
-void analyze_unpaired(const AnalyzeData& data, const AnalyzeOptions& options, Json& json,
-                      std::set<std::string>& reasons) {
+void analyze_unpaired(const AnalyzeData& data, const AnalyzeOptions& options, const Drawn& drawn,
+                      Json& json, std::set<std::string>& reasons) {
   reasons.insert("unpaired_data");
   if (data.reference.size() < 2 || data.candidate.size() < 2)
     reasons.insert("too_few_values");
-  json["intervals"] = {{kUnpairedMethod, unpaired_interval(data, options)}};
+  if (is_asked_for(kUnpairedMethod, options))
+    json["intervals"][kUnpairedMethod] = unpaired_interval(data, options, drawn);
   if (options.cap)
     json["gate"] = refused_gate(*options.cap, "unpaired_data");
 }
 
-Json analyze_case(const AnalyzeData& data, const AnalyzeOptions& options) {
+Json analyze_case(const AnalyzeData& data, const AnalyzeOptions& options, const Drawn& drawn) {
   Json json = {{"name", data.name},
                {"source", data.source},
                {"paired", data.paired},
@@ -156,19 +183,13 @@ Json analyze_case(const AnalyzeData& data, const AnalyzeOptions& options) {
                {"gate", nullptr}};
   std::set<std::string> reasons;
   if (data.paired && !data.reference.empty())
-    analyze_pairs(data, options, json, reasons);
+    analyze_pairs(data, options, drawn, json, reasons);
   else if (data.paired)
     reasons.insert("no_complete_pairs");
   else
-    analyze_unpaired(data, options, json, reasons);
-  if (!options.method.empty()) {
-    Json kept = Json::object();
-    if (json["intervals"].contains(options.method))
-      kept[options.method] = json["intervals"][options.method];
-    else
-      reasons.insert("method_not_applicable");
-    json["intervals"] = std::move(kept);
-  }
+    analyze_unpaired(data, options, drawn, json, reasons);
+  if (!options.method.empty() && json["intervals"].empty())
+    reasons.insert("method_not_applicable");
   json["reasons"] = reasons;
   return json;
 }
@@ -186,7 +207,11 @@ Json derive_analysis(const std::vector<AnalyzeData>& data, const AnalyzeOptions&
                 "paired data need as many candidates as references");
     ASSAY_CHECK(!one.batched || one.batch.size() == one.reference.size(),
                 "batched data need one batch per pair");
-    cases.push_back(analyze_case(one, options));
+    const auto before = static_cast<std::int64_t>(cases.size()) * options.draws;
+    const auto drawn = [&](std::int64_t done) {
+      options.drawn(before + done, static_cast<std::int64_t>(data.size()) * options.draws);
+    };
+    cases.push_back(analyze_case(one, options, options.drawn ? Drawn(drawn) : Drawn()));
   }
   Json json = {{"schema", {{"name", "assay.analysis"}, {"major", 1}, {"minor", 0}}},
                {"kind", "analysis"},

@@ -2,10 +2,16 @@
 
 #include "assay/stats/bootstrap.h"
 #include "assay/stats/math.h"
+#include "assay/stats/signed_rank.h"
 #include "assay/stats/tail.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <set>
 
 namespace assay::verdict {
 namespace {
@@ -158,6 +164,35 @@ Json side_json(const CaseData& data, Side side) {
   return json;
 }
 
+// Which batch it is whose absence changes a verdict, and what its ratio was.
+void name_deciding_batches(const CaseData& data, const CaseVerdicts& verdicts,
+                           std::vector<Diagnostic>& out) {
+  constexpr std::pair<Kind, const char*> kTitles[] = {
+      {Kind::wall, "wall time"}, {Kind::cpu, "CPU time"}, {Kind::rss, "peak RSS"}};
+  for (const auto& [kind, title] : kTitles) {
+    const VerdictValue& v = verdicts[static_cast<std::size_t>(kind)];
+    if (v.reasons.count("one_batch_decides") == 0)
+      continue;
+    const Figures f = figures_of(data, kind);
+    const stats::Pairs pairs = stats::make_pairs(f.reference, f.candidate, f.batch);
+    const auto sums = stats::signed_rank_sums(pairs, v.cap ? stats::log(*v.cap) : 0.0);
+    const auto heaviest =
+        std::max_element(sums.begin(), sums.end(),
+                         [](std::int64_t a, std::int64_t b) { return std::abs(a) < std::abs(b); });
+    const auto index = static_cast<int>(heaviest - sums.begin());
+    const std::set<int> labels(f.batch.begin(), f.batch.end());
+    std::vector<double> inside;
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      if (pairs.batch[i] == index)
+        inside.push_back(pairs.x[i]);
+    const double ratio = stats::exp(stats::hodges_lehmann(std::move(inside)));
+    out.push_back(
+        {"one_batch_decides", data.policy->name, ratio,
+         fmt::format("{}: batch {}, where the ratio is {:.4f} (all batches: {:.4f})", title,
+                     *std::next(labels.begin(), index), ratio, v.estimate.value_or(ratio))});
+  }
+}
+
 CaseReport case_report(const Campaign& campaign, std::size_t index, const CaseVerdicts& verdicts) {
   const CaseData& data = campaign.cases[index];
   const VerdictValue& wall = verdicts[static_cast<std::size_t>(Kind::wall)];
@@ -180,6 +215,7 @@ CaseReport case_report(const Campaign& campaign, std::size_t index, const CaseVe
   report.json["methods_disagree"] = disagree;
   report.json["diagnostics"] = diagnostics_json(campaign, index, report.diagnostics);
   flag_short_runs(report, data.policy->name, report.diagnostics);
+  name_deciding_batches(data, verdicts, report.diagnostics);
   if (disagree)
     report.diagnostics.push_back({"methods_disagree", data.policy->name, nullptr,
                                   "the two interval methods lie on different sides of the cap, or "

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <set>
+#include <tuple>
 #include <utility>
 
 namespace assay::verdict {
@@ -163,34 +163,40 @@ class RowReader {
       return tl::unexpected(error(column, "expected an integer"));
     return *value;
   }
-
- private:
   Error error(std::size_t column, const std::string& expected) const {
     return {ErrorCode::invalid_format,
             "column '" + printable(columns_.header[column], 60) + "': " + expected + ", found '" +
                 printable(row_.cells[column], 40) + "'",
             file_.where + ":" + std::to_string(row_.line)};
   }
+
+ private:
   const Row& row_;
   const Columns& columns_;
   const InputText& file_;
 };
 
+Error wrong_length(const Row& row, const Columns& columns, const InputText& file) {
+  return {ErrorCode::invalid_format,
+          "the row has " + std::to_string(row.cells.size()) + " cells, the header " +
+              std::to_string(columns.header.size()),
+          file.where + ":" + std::to_string(row.line)};
+}
+
 struct PairRow {
   std::int64_t batch = 0, pair = 0;
   double reference = 0, candidate = 0;
+  std::int64_t line = 0;
 };
 
 Result<PairRow> read_row(const Row& row, const Columns& columns, const InputText& file,
                          std::int64_t index) {
   if (row.cells.size() != columns.header.size())
-    return fail(ErrorCode::invalid_format,
-                "the row has " + std::to_string(row.cells.size()) + " cells, the header " +
-                    std::to_string(columns.header.size()),
-                file.where + ":" + std::to_string(row.line));
+    return tl::unexpected(wrong_length(row, columns, file));
   const RowReader reader(row, columns, file);
   PairRow out;
   out.pair = index;
+  out.line = row.line;
   ASSAY_TRY(out.reference, reader.time(columns.reference));
   ASSAY_TRY(out.candidate, reader.time(columns.candidate));
   if (columns.batch) {
@@ -202,33 +208,109 @@ Result<PairRow> read_row(const Row& row, const Columns& columns, const InputText
   return out;
 }
 
+// The first line that repeats a pair of an earlier one. `rows` are in order of batch, pair and
+// line.
+Result<void> check_unique(const std::vector<PairRow>& rows, const Columns& columns,
+                          const InputText& file) {
+  const PairRow* repeated = nullptr;
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    if (rows[i].batch == rows[i - 1].batch && rows[i].pair == rows[i - 1].pair &&
+        (repeated == nullptr || rows[i].line < repeated->line))
+      repeated = &rows[i];
+  if (repeated == nullptr)
+    return {};
+  const std::string batch = columns.batch ? "batch " + std::to_string(repeated->batch) + ", " : "";
+  return fail(ErrorCode::invalid_format,
+              batch + "pair " + std::to_string(repeated->pair) + " occurs twice",
+              file.where + ":" + std::to_string(repeated->line));
+}
+
 Result<std::vector<PairRow>> read_rows(CsvReader& csv, const Columns& columns,
                                        const InputText& file) {
   std::vector<PairRow> rows;
-  std::set<std::pair<std::int64_t, std::int64_t>> seen;
   for (;;) {
     ASSAY_TRY(const std::optional<Row> row, csv.next());
     if (!row)
       break;
     ASSAY_TRY(const PairRow pair,
               read_row(*row, columns, file, static_cast<std::int64_t>(rows.size())));
-    if (!seen.insert({pair.batch, pair.pair}).second)
-      return fail(ErrorCode::invalid_format,
-                  columns.batch ? "batch " + std::to_string(pair.batch) + ", pair " +
-                                      std::to_string(pair.pair) + " occurs twice"
-                                : "pair " + std::to_string(pair.pair) + " occurs twice",
-                  file.where + ":" + std::to_string(row->line));
     rows.push_back(pair);
   }
   if (rows.empty())
     return fail(ErrorCode::invalid_format, "no rows after the header", file.where);
   std::sort(rows.begin(), rows.end(), [](const PairRow& a, const PairRow& b) {
-    return std::pair(a.batch, a.pair) < std::pair(b.batch, b.pair);
+    return std::tuple(a.batch, a.pair, a.line) < std::tuple(b.batch, b.pair, b.line);
   });
+  ASSAY_TRY_VOID(check_unique(rows, columns, file));
   return rows;
 }
 
+// The columns of `compare --export-csv` that matter here.
+constexpr const char* kRunColumns[] = {"batch",    "pair",  "case",   "side",
+                                       "position", "phase", "status", "elapsed_ns"};
+enum RunColumn { kBatch, kPair, kCase, kSide, kPosition, kPhase, kStatus, kElapsed };
+
+Result<CampaignRun> read_run(const Row& row, const Columns& columns,
+                             const std::vector<std::size_t>& at, const InputText& file) {
+  const RowReader reader(row, columns, file);
+  CampaignRun run;
+  run.where = file.where + ":" + std::to_string(row.line);
+  run.case_name = row.cells[at[kCase]];
+  ASSAY_TRY(run.batch, reader.id(at[kBatch]));
+  ASSAY_TRY(run.pair, reader.id(at[kPair]));
+  ASSAY_TRY(run.position, reader.id(at[kPosition]));
+  const std::string& side = row.cells[at[kSide]];
+  if (side != "reference" && side != "candidate")
+    return tl::unexpected(reader.error(at[kSide], "expected reference or candidate"));
+  run.side = side == "candidate" ? Side::candidate : Side::reference;
+  run.usable = row.cells[at[kStatus]] == "ok";
+  if (run.usable) {
+    ASSAY_TRY(run.elapsed_ns, reader.time(at[kElapsed]));
+  }
+  return run;
+}
+
 }  // namespace
+
+bool is_samples_csv(const InputText& file) {
+  CsvReader csv(file);
+  const auto header = csv.next();
+  if (!header || !*header)
+    return false;
+  const std::vector<std::string>& cells = (*header)->cells;
+  return std::all_of(std::begin(kRunColumns), std::end(kRunColumns), [&](const char* name) {
+    return std::find(cells.begin(), cells.end(), name) != cells.end();
+  });
+}
+
+Result<std::vector<CampaignRun>> parse_samples_csv(const InputText& file) {
+  CsvReader csv(file);
+  ASSAY_TRY(const std::optional<Row> header, csv.next());
+  if (!header)
+    return fail(ErrorCode::invalid_format, "the file is empty; expected a header row", file.where);
+  Columns columns;
+  columns.header = header->cells;
+  std::vector<std::size_t> at;
+  for (const char* name : kRunColumns) {
+    ASSAY_TRY(const auto place, find_column(*header, name, name, file));
+    at.push_back(*place);
+  }
+  std::vector<CampaignRun> runs;
+  for (;;) {
+    ASSAY_TRY(const std::optional<Row> row, csv.next());
+    if (!row)
+      break;
+    if (row->cells.size() != columns.header.size())
+      return tl::unexpected(wrong_length(*row, columns, file));
+    if (row->cells[at[kPhase]] == "warmup")
+      continue;
+    ASSAY_TRY(CampaignRun run, read_run(*row, columns, at, file));
+    runs.push_back(std::move(run));
+  }
+  if (runs.empty())
+    return fail(ErrorCode::invalid_format, "no measured run after the header", file.where);
+  return runs;
+}
 
 Result<AnalyzeData> parse_pairs_csv(const InputText& file, const InputOptions& options) {
   CsvReader csv(file);

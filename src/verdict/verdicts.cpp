@@ -64,12 +64,6 @@ void predict(VerdictValue& v, double t_at_cap, const std::optional<double>& smal
     v.reasons.insert("host_cannot_resolve");
 }
 
-bool order_unbalanced(const std::vector<bool>& candidate_first) {
-  const auto first = std::count(candidate_first.begin(), candidate_first.end(), true);
-  const auto second = static_cast<std::ptrdiff_t>(candidate_first.size()) - first;
-  return std::abs(first - second) > kOrderImbalanceAllowed;
-}
-
 // What the host's calibration says of this kind, "" where nothing.
 std::string calibration_state(const CompareInputs& in, Kind kind) {
   if (!in.calibration || !in.calibration->is_object() || !in.calibration->contains("calibration"))
@@ -214,6 +208,12 @@ VerdictValue judge_tail_kind(const Campaign& campaign, const CaseData& data) {
 }
 
 }  // namespace
+
+bool order_unbalanced(const std::vector<bool>& candidate_first) {
+  const auto first = std::count(candidate_first.begin(), candidate_first.end(), true);
+  const auto second = static_cast<std::ptrdiff_t>(candidate_first.size()) - first;
+  return std::abs(first - second) > kOrderImbalanceAllowed;
+}
 
 std::string_view kind_name(Kind kind) {
   constexpr std::array<std::string_view, 4> kNames = {"wall", "cpu", "tail", "rss"};

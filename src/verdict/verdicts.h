@@ -77,6 +77,8 @@ struct Finding {
   std::set<std::string> reasons;
 };
 Finding find_difference(const stats::Pairs& pairs, double level);
+// One side ran first more than two pairs more often, which no seeded plan does.
+bool order_unbalanced(const std::vector<bool>& candidate_first);
 
 // FAIL, INCOMPLETE, INCONCLUSIVE, PASS, NOT_GATED: smaller is worse.
 int badness_rank(std::string_view status);

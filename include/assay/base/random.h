@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -15,11 +16,26 @@ class PythonRandom {
  public:
   explicit PythonRandom(std::uint64_t seed);
 
-  std::uint32_t next_u32();
+  // The three below stand here so that they are inlined: resampling is little else.
+  std::uint32_t next_u32() {
+    if (index_ >= state_.size())
+      refill();
+    std::uint32_t y = state_[index_++];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680U;
+    y ^= (y << 15) & 0xefc60000U;
+    return y ^ (y >> 18);
+  }
   // random(): 53-bit uniform in [0, 1) from two outputs (27 + 26 bits).
-  double uniform();
-  // choices() with equal weights: floor(uniform() * n).
-  std::size_t choice_index(std::size_t n);
+  double uniform() {
+    const std::uint32_t a = next_u32() >> 5;
+    const std::uint32_t b = next_u32() >> 6;
+    return (a * 67108864.0 + b) * 0x1p-53;
+  }
+  // choices() with equal weights: floor(uniform() * n). n below 2^63.
+  std::size_t choice_index(std::size_t n) {
+    return static_cast<std::size_t>(static_cast<std::int64_t>(uniform() * static_cast<double>(n)));
+  }
   // _randbelow(n): top bits of one 32-bit output, values >= n rejected. n >= 1.
   std::uint32_t below(std::uint32_t n);
   // shuffle(): Fisher-Yates from the end with below(i + 1).

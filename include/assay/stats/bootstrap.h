@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct BootstrapOptions {
   std::uint64_t seed = 0;
   double level = 0.95;
   BootstrapGenerator generator = BootstrapGenerator::python_mt19937;
+  std::function<void(std::int64_t)> drawn = {};  // called with the number of draws done
 };
 struct BootstrapInterval {
   std::string name;
@@ -34,7 +36,8 @@ struct BootstrapResult {
   std::vector<BootstrapInterval> cases;  // in sorted name order
   BootstrapInterval geomean;             // percentiles of exp(mean(log)) over cases
 };
-// Rank counting: ratios sorted once, ranks counted per draw, a walk to the middle.
+// Rank counting: ratios sorted once, ranks counted per draw, a walk to the middle. A draw of n
+// pairs costs O(n).
 BootstrapResult hierarchical_bootstrap(std::vector<BootstrapCase> cases,
                                        const BootstrapOptions& options);
 

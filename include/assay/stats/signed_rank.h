@@ -24,7 +24,9 @@ struct FlipResult {
   double mid_p_up() const { return greater + equal / 2; }
 };
 // Any B >= 1. Convolution over |S| / gcd; where the sum of |S| is too large for that,
-// meet-in-the-middle enumeration (B <= 50). Exact in both cases up to rounding of doubles.
+// meet-in-the-middle enumeration (B <= 50). Exact in both cases up to rounding of doubles. Beyond
+// both, p values that are never too small: by outward rounding up to 2048 batches, by Hoeffding's
+// inequality above, in O(B).
 FlipResult sign_flip(const std::vector<std::int64_t>& sums);
 
 // Median of the n(n+1)/2 pairwise means, selected in O(n log n) time and O(n) memory. n >= 1.

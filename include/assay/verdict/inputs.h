@@ -1,10 +1,12 @@
-// Other people's numbers for `assay analyze`: pairs CSV and three JSON exports. Formats and errors:
-// docs/reference/analyze.md. Every function is pure; `where` names the source in errors.
+// Numbers for `assay analyze`: pairs CSV, three JSON exports, and assay's own runs. Formats and
+// errors: docs/reference/analyze.md. Every function is pure; `where` names the source in errors.
 #pragma once
 
 #include "assay/base/result.h"
 #include "assay/verdict/report.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +14,9 @@
 namespace assay::verdict {
 
 struct InputOptions {
-  std::string format;     // "" = from the content; csv, hyperfine, google-benchmark, pyperf
-  std::string reference;  // CSV column or benchmark name; "" = the default
+  std::string format;  // "" = from the content; csv, hyperfine, google-benchmark, pyperf
+  // CSV column or benchmark name, or "#2" for the second benchmark of its file; "" = the default.
+  std::string reference;
   std::string candidate;
   std::string batch;  // CSV column; "" = "batch" where there is one
   std::string pair;   // CSV column; "" = "pair" where there is one
@@ -45,6 +48,28 @@ Result<AnalyzeInput> parse_analyze_input(const std::vector<InputText>& files,
 // short or long row, an empty, non-numeric, non-positive or infinite time, a repeated (batch,
 // pair).
 Result<AnalyzeData> parse_pairs_csv(const InputText& file, const InputOptions& options);
+
+// One run of a campaign of our own.
+struct CampaignRun {
+  std::string case_name;
+  std::int64_t batch = 0, pair = 0;
+  Side side = Side::reference;
+  std::int64_t position = 0;  // 0 = ran first in its pair
+  bool usable = true;
+  double elapsed_ns = 0;  // > 0 where usable
+  std::string where;      // for errors
+};
+// The pairs of each case, in order of batch and pair; a pair with an unusable run is counted and
+// left out. invalid_format for a side that occurs twice in a pair. `runs` holds no warm-ups.
+Result<std::vector<AnalyzeData>> pairs_of_runs(const std::vector<CampaignRun>& runs,
+                                               const std::string& source);
+// Whether the header row is that of `compare --export-csv`.
+bool is_samples_csv(const InputText& file);
+// The measured runs of such a file. Usable is a run with status ok.
+Result<std::vector<CampaignRun>> parse_samples_csv(const InputText& file);
+// A line of an archive's samples.jsonl; nullopt for a warm-up. Usable as its policy has it.
+Result<std::optional<CampaignRun>> run_of_sample(std::string_view line, const std::string& where,
+                                                 const ComparePolicy& policy);
 
 // All repetitions of one benchmark, in file order; every value > 0 and in one unit per format.
 struct NamedSeries {

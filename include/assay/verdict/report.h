@@ -11,6 +11,7 @@
 #include "assay/verdict/sample.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,11 +47,14 @@ Result<bool> decided_at_look(const CompareInputs& inputs, int batches);
 // `assay analyze`: somebody's own numbers. Paired and batched data get both methods and, with a
 // cap, a gate; unpaired or unbatched data are analysed, labelled and never gated.
 struct AnalyzeData {
-  std::string source;  // "pairs_csv", "hyperfine", "google_benchmark", "pyperf"
-  std::string name;    // case name
+  // "pairs_csv", "assay_csv", "assay_archive", "hyperfine", "google_benchmark", "pyperf"
+  std::string source;
+  std::string name;  // case name
   bool paired = false, batched = false;
   std::vector<double> reference, candidate;  // any unit, > 0
   std::vector<int> batch;                    // per pair when batched
+  std::vector<bool> candidate_first = {};    // per pair where the order is recorded, else empty
+  std::int64_t pairs_rejected = 0;           // pairs with an unusable run, left out
 };
 struct AnalyzeOptions {
   std::int64_t seed = 0;
@@ -60,6 +64,8 @@ struct AnalyzeOptions {
   std::string method;  // "" = all that apply, or a method id
   std::vector<std::string> unmatched =
       {};  // names that only one of two files holds: listed, never analysed
+  // Called with the draws done and those in all, over all cases.
+  std::function<void(std::int64_t, std::int64_t)> drawn = {};
 };
 // The method ids that `method` may name.
 std::vector<std::string> analysis_methods();

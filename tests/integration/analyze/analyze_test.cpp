@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,10 +145,14 @@ TEST_F(Analyze, two_files_are_matched_by_name) {
 
 TEST_F(Analyze, bad_input_exits_2_and_names_the_place) {
   const std::string bad = file("bad.csv", "batch,pair,reference_ns,candidate_ns\n0,0,1,0\n");
+  const std::string fifo = directory_ + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{}, "FILE"},
       {{directory_ + "/none.csv"}, "none.csv"},
-      {{directory_}, directory_},
+      {{directory_}, directory_ + ": is a directory, and no archive"},
+      {{""}, "the file name is empty"},
+      {{fifo}, "fifo: is a FIFO"},
       {{bad}, "bad.csv:2: column 'candidate_ns'"},
       {{file("tiny.csv", "reference_ns,candidate_ns\n1e-308,1\n")},
        "tiny.csv:2: column 'reference_ns'"},
@@ -174,6 +179,41 @@ TEST_F(Analyze, bad_input_exits_2_and_names_the_place) {
     EXPECT_EQ(ended.out, "");
     EXPECT_THAT(ended.err, HasSubstr(text));
   }
+}
+
+// What compare measured gives the same interval again, from its archive and from its CSV.
+TEST_F(Analyze, an_archive_and_the_csv_of_compare_give_the_reports_interval) {
+  const std::string archive = directory_ + "/archive";
+  const std::string csv = directory_ + "/runs.csv";
+  const std::string report = directory_ + "/report.json";
+  const std::string compare =
+      join_command({std::string(ASSAY_BINARY_DIR) + "/assay", "compare", "--batches", "8",
+                    "--pairs", "2", "--archive", archive, "--export-csv", csv, "--export-json",
+                    report, "--style", "none", "true", "/bin/true"});
+  ASSERT_EQ(std::system(("timeout 120 " + compare).c_str()), 0);
+  const Json wall = Json::parse(*read_file(report)).at("cases").at(0).at("verdicts").at("wall");
+  for (const std::string& path : {archive, csv}) {
+    const Ended ended = run({path, "--json"});
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const Json interval = ended.json().at("intervals").at("clustered-signed-rank-v1");
+    for (const char* key : {"estimate", "lower", "upper"})
+      EXPECT_EQ(interval.at(key), wall.at(key)) << path << " " << key;
+    EXPECT_EQ(ended.json().at("pairs"), 16);
+    EXPECT_TRUE(ended.json().at("intervals").contains("hierarchical-percentile-v1"));
+    EXPECT_EQ(ended.out.find("order_not_recorded"), std::string::npos);
+  }
+  EXPECT_THAT(run({report}).err, HasSubstr("give the archive's directory"));
+  EXPECT_THAT(run({archive, csv}).err, HasSubstr("give it alone"));
+  EXPECT_THAT(run({archive, "--reference", "x"}).err, HasSubstr("--reference: an archive"));
+}
+
+TEST_F(Analyze, long_work_shows_progress_only_where_asked_for_off_a_terminal) {
+  const std::vector<std::string> slow = fixture({"--draws", "20000"});
+  EXPECT_EQ(run(slow).err, "");
+  std::vector<std::string> asked = slow;
+  asked.insert(asked.end(), {"--style", "basic"});
+  EXPECT_THAT(run(asked).err, HasSubstr("/20000 draws ("));
+  EXPECT_EQ(run(fixture({"--style", "none"})).out, "");
 }
 
 TEST_F(Analyze, help_fits_a_screen_and_shows_examples) {

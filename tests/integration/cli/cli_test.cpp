@@ -21,8 +21,10 @@ struct Ended {
   std::string out, err;
 };
 
-// stdout goes to `stdout_path` where one is given. Read one after the other: neither text here
-// comes near a pipe's 64 KiB.
+constexpr const char* kClosed = "(closed)";
+
+// stdout goes to `stdout_path` where one is given, and is not open at all where that is kClosed.
+// Read one after the other: neither text here comes near a pipe's 64 KiB.
 Ended assay(std::vector<std::string> words, const std::string& stdout_path = "") {
   words.insert(words.begin(), std::string(ASSAY_BINARY_DIR) + "/assay");
   std::vector<char*> argv;
@@ -37,6 +39,8 @@ Ended assay(std::vector<std::string> words, const std::string& stdout_path = "")
   if (child == 0) {
     const int target = stdout_path.empty() ? out[1] : ::open(stdout_path.c_str(), O_WRONLY);
     ::dup2(target, STDOUT_FILENO);
+    if (stdout_path == kClosed)
+      ::close(STDOUT_FILENO);
     ::dup2(err[1], STDERR_FILENO);
     ::alarm(60);  // a hang guard only
     ::execv(argv[0], argv.data());
@@ -184,6 +188,36 @@ TEST(Doctor, reports_a_full_disk_and_a_closed_pipe) {
   EXPECT_EQ(full.code, 2);
   EXPECT_THAT(full.err, HasSubstr("No space left"));
   EXPECT_EQ(assay({"--help"}, "/dev/full").code, 2);
+}
+
+TEST(Command, a_closed_or_full_standard_output_is_named_and_exits_2) {
+  const std::string pairs = std::string(ASSAY_SOURCE_DIR) + "/tests/integration/analyze/pairs.csv";
+  const std::vector<std::vector<std::string>> commands = {
+      {"compare", "--batches", "1", "--pairs", "1", "--no-archive", "--style", "basic", "true",
+       "true"},
+      {"compare", "--dry-run", "true", "true"},
+      {"analyze", pairs, "--reference", "old_ns", "--candidate", "new_ns", "--draws", "10"},
+      {"calibrate", "--simulate", "--replications", "10"},
+      {"doctor"},
+      {"doctor", "--json"}};
+  for (const auto& words : commands) {
+    SCOPED_TRACE(words[0]);
+    const auto full = assay(words, "/dev/full");
+    EXPECT_EQ(full.code, 2);
+    EXPECT_THAT(full.err, HasSubstr("standard output: cannot write: No space left"));
+    const auto closed = assay(words, kClosed);
+    EXPECT_EQ(closed.code, 2);
+    EXPECT_EQ(closed.err,
+              "assay: standard output: is closed; send it to a file, or to /dev/null\n");
+  }
+}
+
+TEST(Command, style_nocolor_writes_no_control_characters_into_a_file) {
+  const auto ended = assay({"compare", "--batches", "2", "--pairs", "1", "--no-archive", "--style",
+                            "nocolor", "true", "true"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ((ended.out + ended.err).find_first_of("\r\x1b"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("pairs"));
 }
 
 }  // namespace

@@ -231,5 +231,16 @@ TEST(Utf8, sanitising_replaces_only_the_bad_bytes) {
   EXPECT_TRUE(is_valid_utf8(sanitize_utf8("\xed\xa0\x80\xf4\x90")));
 }
 
+TEST(Json, numbers_beyond_a_double_are_refused_at_their_first_byte_in_our_own_words) {
+  for (const char* number : {"1e999", "-1e999", "123e400"}) {
+    const auto value = parse_json(std::string("[1,") + number + "]", "f");
+    ASSERT_FALSE(value.has_value()) << number;
+    EXPECT_EQ(value.error().message(),
+              "f: at byte 3: the number " + std::string(number) + " is too large for a double");
+  }
+  for (const char* text : {"", "{", "[1,]", "nul", "1 2", "\"\\u12\"", "\"\xff\""})
+    EXPECT_EQ(parse_json(text, "f").error().message().find("json.exception"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace assay

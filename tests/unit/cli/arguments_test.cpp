@@ -65,7 +65,8 @@ class Arguments : public testing::Test {
   Arguments() {
     describe(app_, "test", "A test.", {"assay test 1", "assay test 2"});
     add_integer(app_, "--pairs,--samples", pairs_, 1, 1000, "pairs");
-    add_number(app_, "--level", level_, 0.5, 0.999, "level");
+    add_share(app_, "--level", level_, 0.5, 0.999, "level");
+    add_percent(app_, "--resolve", resolve_, 0.1, 1000, "difference");
     add_percent_cap(app_, "--fail-if-slower", cap_, "cap");
     add_duration(app_, "--timeout", timeout_, "limit");
     app_.add_flag("--json", json_, "json");
@@ -88,7 +89,7 @@ class Arguments : public testing::Test {
 
   CLI::App app_;
   std::optional<int> pairs_;
-  std::optional<double> level_, cap_;
+  std::optional<double> level_, cap_, resolve_;
   std::optional<std::int64_t> timeout_;
   bool json_ = false;
 };
@@ -101,6 +102,16 @@ TEST_F(Arguments, reach_their_options) {
   EXPECT_EQ(level_, 0.9);
   EXPECT_EQ(cap_, 1.05);
   EXPECT_EQ(timeout_, 2'000'000'000);
+}
+
+TEST_F(Arguments, of_a_relative_figure_take_a_sign_of_percent) {
+  EXPECT_EQ(std::get<0>(parse({"--resolve", "5%", "--level", "95%"})), -1);
+  EXPECT_EQ(resolve_, 5);
+  EXPECT_EQ(level_, 0.95);
+  expect_refused({"--resolve", "5%%"}, "--resolve");
+  expect_refused({"--resolve", "0.05 %"}, "--resolve");
+  expect_refused({"--resolve", "%"}, "--resolve");
+  expect_refused({"--level", "0.95%"}, "--level");
 }
 
 TEST_F(Arguments, left_out_leave_options_empty) {
@@ -163,7 +174,9 @@ TEST_F(Arguments, with_an_unknown_flag_name_the_nearest) {
 TEST_F(Arguments, too_many_or_incomplete_are_refused) {
   expect_refused({"word"}, "'word' is one word too many");
   expect_refused({"--pairs"}, "--pairs");
-  expect_refused({"--pairs", "1", "--pairs", "2"}, "--pairs");
+  expect_refused({"--pairs", "1", "--pairs", "2"},
+                 "--pairs: given 2 times (1 and 2); it takes one value");
+  expect_refused({"--pairs", "1", "--samples", "2"}, "--pairs: given 2 times");
 }
 
 TEST_F(Arguments, hostile_words_are_shown_escaped) {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <set>
 
 namespace assay::report::test {
@@ -32,15 +34,53 @@ TEST(ReportSentences, an_unknown_code_has_no_sentence_and_stands_for_itself) {
   EXPECT_NE(terminal(report, {}).find("- no_such_code\n"), std::string::npos);
 }
 
-TEST(ReportSentences, the_reference_page_and_the_table_hold_the_same_codes) {
+struct PageRow {
+  std::string where, sentence;
+};
+
+// The cells of every row of docs/reference/reason-codes.md, by code.
+std::map<std::string, PageRow> page_rows() {
   const auto page = read_file(std::string(ASSAY_SOURCE_DIR) + "/docs/reference/reason-codes.md");
-  ASSERT_TRUE(page) << page.error().message();
-  std::set<std::string> listed;
-  for (const std::string& line : lines_of(*page))
-    if (line.rfind("| `", 0) == 0)
-      listed.insert(line.substr(3, line.find('`', 3) - 3));
+  EXPECT_TRUE(page.has_value());
+  std::map<std::string, PageRow> rows;
+  for (const std::string& line : lines_of(page ? *page : "")) {
+    if (line.rfind("| `", 0) != 0)
+      continue;
+    std::vector<std::string> cells;
+    for (std::size_t from = 2, to = 0; (to = line.find(" |", from)) != std::string::npos;
+         from = to + 3)
+      cells.push_back(line.substr(from, to - from));
+    EXPECT_EQ(cells.size(), 5U) << line;
+    cells.resize(5);
+    rows[cells[0].substr(1, cells[0].size() - 2)] = {cells[1], cells[3]};
+  }
+  return rows;
+}
+
+TEST(ReportSentences, the_reference_page_holds_the_same_codes_and_sentences) {
   const std::vector<std::string> known = known_reason_codes();
-  EXPECT_EQ(std::set<std::string>(known.begin(), known.end()), listed);
+  const auto rows = page_rows();
+  EXPECT_EQ(rows.size(), known.size());
+  for (const std::string& code : known) {
+    ASSERT_EQ(rows.count(code), 1U) << code;
+    EXPECT_EQ(rows.at(code).sentence, reason_sentence(code)) << code;
+  }
+}
+
+// A code that no source can emit is marked as such; one that is marked is not emitted.
+TEST(ReportSentences, codes_that_nothing_emits_are_marked) {
+  std::string sources;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(ASSAY_SOURCE_DIR "/src"))
+    if (entry.is_regular_file() && entry.path().filename() != "sentences.cpp")
+      sources += read_file(entry.path().string()).value_or("");
+  for (const auto& [code, row] : page_rows()) {
+    // blocker_of() puts "run_" in front of an outcome.
+    std::string quoted = "\"";
+    quoted.append(code).append("\"");
+    const bool composed = code.rfind("run_", 0) == 0;
+    const bool emitted = composed || sources.find(quoted) != std::string::npos;
+    EXPECT_EQ(!emitted, row.where.rfind("not emitted by this version", 0) == 0) << code;
+  }
 }
 
 TEST(ReportSentences, each_code_of_a_report_is_explained_once) {

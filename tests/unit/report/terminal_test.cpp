@@ -81,7 +81,9 @@ TEST(Terminal, an_interrupted_campaign_says_what_is_kept) {
 
 TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
   const std::string text = terminal(fixture("failed"), {.columns = 300});
-  EXPECT_THAT(text, HasSubstr("FAILED"));
+  // A word of its own: FAIL is a verdict.
+  EXPECT_THAT(text, testing::StartsWith("assay comparison: ERROR"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("FAILED")));
   EXPECT_THAT(text, HasSubstr("run 7 (batch 0, pair 2, measurement, candidate of candidate): "
                               "failed, exit code 3"));
   EXPECT_THAT(text, HasSubstr("timeout, signal 9"));
@@ -89,7 +91,41 @@ TEST(Terminal, a_failed_campaign_names_the_runs_that_failed) {
 
 TEST(Terminal, what_ended_the_campaign_is_named) {
   EXPECT_THAT(terminal(fixture("interrupted"), {.columns = 300}),
-              HasSubstr("reasons: sigint, interrupted, planned_runs_missing"));
+              HasSubstr("stopped before its plan was done (sigint, interrupted, "
+                        "planned_runs_missing); 45 of 140 planned runs are recorded and kept"));
+}
+
+TEST(Terminal, an_adaptive_campaign_says_after_how_many_batches_it_stopped) {
+  Json report = fixture("pass");
+  report["scope"]["stopped_at_look"] = 8;
+  report["scope"]["batches_used"] = 8;
+  const std::string text = terminal(report, {.columns = 300});
+  EXPECT_THAT(text, HasSubstr(", stopped after 8 batches\n"));
+}
+
+TEST(Terminal, probabilities_carry_two_digits) {
+  EXPECT_EQ(probability_text(0.6194), "62 %");
+  EXPECT_EQ(probability_text(0.034567), "3.5 %");
+  EXPECT_EQ(probability_text(0.9999), "> 99 %");
+  EXPECT_EQ(probability_text(0.994), "99 %");
+  EXPECT_EQ(probability_text(0.0004), "< 0.1 %");
+  EXPECT_EQ(probability_text(0), "0 %");
+  EXPECT_EQ(probability_text(1), "100 %");
+  EXPECT_EQ(probability_text(std::nullopt), "n/a");
+}
+
+TEST(Terminal, several_candidates_are_ranked_and_listed_with_their_commands) {
+  Json report = fixture("many");
+  EXPECT_THAT(terminal(report, {.columns = 300}),
+              HasSubstr("Commands: 1 ./sort-new 10; 2 ./sort-new 100; 3 ./sort-new 1000; "));
+  // Other parameter points are other questions: no order among them.
+  EXPECT_THAT(terminal(report, {.columns = 300}), testing::Not(HasSubstr("Ranking")));
+  for (Json& one : report["cases"])
+    one["parameters"] = Json::object();
+  EXPECT_THAT(terminal(report, {.columns = 400}),
+              HasSubstr("fastest first: 4 ./sort-new{N=10000} 0.8021, reference 1.0000, "
+                        "1 ./sort-new{N=10} 1.0021, 2 ./sort-new{N=100} 1.0512, "
+                        "3 ./sort-new{N=1000} 1.4439 ("));
 }
 
 TEST(Terminal, a_calibrated_host_is_named_with_its_states) {
@@ -102,6 +138,18 @@ TEST(Terminal, diagnostics_carry_their_figures) {
   EXPECT_THAT(terminal(fixture("fail"), {.columns = 400}), HasSubstr("Seen: candidate 1.4 %."));
   EXPECT_THAT(terminal(fixture("no-difference"), {.columns = 400}),
               HasSubstr("Seen: candidate 5.100 ms."));
+}
+
+TEST(Terminal, the_batch_that_decides_is_named) {
+  Json report = fixture("inconclusive");
+  report["diagnostics"].push_back(
+      {{"code", "one_batch_decides"},
+       {"case", "candidate"},
+       {"value", 1.3},
+       {"detail", "wall time: batch 2, where the ratio is 1.3000 (all batches: 1.0500)"}});
+  EXPECT_THAT(terminal(report, {.columns = 600}),
+              HasSubstr("Seen: candidate wall time: batch 2, where the ratio is 1.3000 (all "
+                        "batches: 1.0500)."));
 }
 
 TEST(Terminal, every_diagnostic_figure_has_its_unit) {
@@ -217,6 +265,7 @@ TEST(IntervalBar, the_axis_covers_every_figure_and_the_ratio_one) {
   EXPECT_FALSE(axis_for({}).valid);
   EXPECT_FALSE(axis_for({{1e308, -1e308, 1e308, {}}}).valid);
   EXPECT_LT(axis_for({{1.2, 1.1, 1.3, {}}}).low, 1.0);
+  EXPECT_EQ(axis_for({{40.0, 0.2, 90.0, {}}}).low, 0.0);  // no ratio is below
 }
 
 TEST(Wrapping, splits_words_that_are_longer_than_a_line_and_indents_the_rest) {

@@ -115,6 +115,40 @@ TEST(Bootstrap, cases_of_every_size_and_spread_give_the_limits_of_plain_resampli
   }
 }
 
+// Large cases are counted in two steps; batches far apart put medians into every bin, and equal
+// ratios share one rank.
+TEST(Bootstrap, large_cases_give_the_limits_of_plain_resampling) {
+  for (const std::size_t pairs : {821, 3000}) {
+    Xoshiro256 noise(pairs);
+    std::map<std::string, Batches> cases;
+    for (int b = 0; b < 5; ++b) {
+      cases["close"].emplace_back();
+      cases["apart"].emplace_back();
+      cases["equal"].emplace_back();
+      // Batches of several sizes: a draw's number of pairs is odd or even.
+      for (std::size_t i = 0; i < pairs + static_cast<std::size_t>(b); ++i) {
+        cases["close"].back().push_back(1 + noise.uniform());
+        cases["apart"].back().push_back(1 + b + 0.01 * noise.uniform());
+        cases["equal"].back().push_back(1 + 0.125 * static_cast<double>(noise.below(3)));
+      }
+    }
+    const Plain expected = python_draws(cases, 60, 80);
+    BootstrapOptions options;
+    options.draws = 60;
+    options.seed = 80;
+    compare(hierarchical_bootstrap(as_cases(cases), options), expected, 0.95);
+  }
+}
+
+TEST(Bootstrap, each_draw_is_counted_for_progress) {
+  std::vector<std::int64_t> seen;
+  BootstrapOptions options;
+  options.draws = 3;
+  options.drawn = [&seen](std::int64_t done) { seen.push_back(done); };
+  hierarchical_bootstrap(as_cases(example()), options);
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2, 3}));
+}
+
 TEST(Bootstrap, splitmix_takes_two_choices_per_output_high_half_first) {
   SplitMix64 random(78);
   const Plain expected = plain_draws(example(), 500, [&](std::size_t n, std::size_t count) {

@@ -176,5 +176,35 @@ TEST(SignFlip, beyond_fifty_batches_of_huge_sums_both_tails_are_rounded_up_by_li
   }
 }
 
+// 200,000 batches: rounding would need hours and say nothing. The normal distribution is near the
+// truth there, and a bound is never below it.
+TEST(SignFlip, very_many_batches_get_p_values_that_are_never_too_small) {
+  std::vector<std::int64_t> sums;
+  double squares = 0;
+  for (std::int64_t i = 0; i < 200'000; ++i) {
+    sums.push_back(i % 2 == 0 ? 2 * i + 1 : -(2 * i + 1));
+    squares += static_cast<double>(2 * i + 1) * static_cast<double>(2 * i + 1);
+  }
+  EXPECT_EQ(sign_flip(sums).p_up(), 1);  // nearly balanced: nothing is claimed
+  EXPECT_EQ(sign_flip(sums).p_down(), 1);
+  const double sd = std::sqrt(squares);
+  for (std::size_t i = 1; i < 6000; i += 2)
+    sums[200'000 - i] = std::abs(sums[200'000 - i]);
+  double observed = 0;
+  for (const std::int64_t s : sums)
+    observed += static_cast<double>(s);
+  const double z = observed / sd;
+  ASSERT_GT(z, 5);
+  const FlipResult up = sign_flip(sums);
+  EXPECT_LT(up.p_up(), 0.001);
+  EXPECT_GE(up.p_up(), std::erfc(z / std::sqrt(2.0)) / 2);
+  EXPECT_GE(up.mid_p_up(), std::erfc(z / std::sqrt(2.0)) / 2);
+  EXPECT_EQ(up.p_down(), 1);
+  for (std::int64_t& s : sums)
+    s = -s;
+  EXPECT_EQ(sign_flip(sums).p_up(), 1);
+  EXPECT_NEAR(sign_flip(sums).p_down(), up.p_up(), 1e-12);
+}
+
 }  // namespace
 }  // namespace assay::stats

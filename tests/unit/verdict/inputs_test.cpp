@@ -241,5 +241,117 @@ TEST(Inputs, two_files_without_a_common_name_are_refused) {
   EXPECT_FALSE(inputs(kGoogleA, other).has_value());
 }
 
+std::string complaint(const std::string& text, const InputOptions& options = {}) {
+  const auto in = input(text, options);
+  return in ? "accepted" : in.error().message();
+}
+
+TEST(Inputs, a_byte_order_mark_is_skipped_in_every_format) {
+  EXPECT_EQ(complaint("\xef\xbb\xbf" + std::string(kHyperfine)), "accepted");
+  EXPECT_EQ(complaint("\xef\xbb\xbfreference_ns,candidate_ns\n1,2\n"), "accepted");
+}
+
+TEST(Inputs, json_that_is_no_export_is_not_taken_for_a_csv) {
+  EXPECT_NE(complaint("[1,2]").find("JSON that is an array"), std::string::npos);
+  for (const char* text : {"null", " null\n", "true", "5", "-1.5e3", "\"reference_ns\""})
+    EXPECT_NE(complaint(text).find("JSON that is a mere "), std::string::npos) << text;
+  EXPECT_NE(complaint("1e999").find("too large for a double"), std::string::npos);
+  EXPECT_NE(complaint("{}").find("JSON of an unknown tool"), std::string::npos);
+  EXPECT_NE(complaint(R"({"schema":{"name":"assay.report"},"kind":"comparison"})")
+                .find("give the archive's directory"),
+            std::string::npos);
+  // Quoted or numeric headers are those of a CSV.
+  EXPECT_EQ(complaint("\"reference_ns\",\"candidate_ns\"\n1,2\n"), "accepted");
+  EXPECT_NE(complaint("1,2\n3,4\n").find("no column 'reference_ns'"), std::string::npos);
+}
+
+TEST(Inputs, a_name_that_is_no_string_is_refused_with_its_place) {
+  EXPECT_EQ(complaint(R"({"results":[{"command":5,"times":[1]},{"command":"b","times":[1]}]})"),
+            "f /results/0/command: expected a string, found 5");
+  EXPECT_NE(complaint(R"({"context":{},"benchmarks":[{"name":5,"real_time":1}]})")
+                .find("/benchmarks/0/name: expected a string"),
+            std::string::npos);
+  EXPECT_NE(complaint(R"({"benchmarks":[{"metadata":{"name":[]},"runs":[{"values":[1]}]}]})")
+                .find("/benchmarks/0/metadata/name: expected a string"),
+            std::string::npos);
+}
+
+TEST(Inputs, equal_names_are_told_apart_by_their_places) {
+  const std::string twins =
+      R"({"results":[{"command":"a","times":[1]},{"command":"a","times":[2]}]})";
+  EXPECT_EQ(complaint(twins), "accepted");  // no name has to choose
+  const std::string refused = complaint(twins, {.reference = "a"});
+  EXPECT_NE(refused.find("occurs twice, as #1 and #2"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("--reference '#1'"), std::string::npos);
+  const auto in = input(twins, {.reference = "#2", .candidate = "#1"});
+  ASSERT_TRUE(in.has_value()) << in.error().message();
+  EXPECT_EQ(in->cases.at(0).reference, (std::vector<double>{2}));
+  EXPECT_EQ(in->cases.at(0).candidate, (std::vector<double>{1}));
+  for (const char* none : {"#0", "#3", "#", "#x"})
+    EXPECT_NE(complaint(twins, {.reference = none}).find("no benchmark"), std::string::npos);
+}
+
+constexpr const char* kRuns =
+    "seq,batch,pair,case,side,position,phase,status,elapsed_ns,reasons\n"
+    "0,0,0,x,reference,0,warmup,ok,9,\n"
+    "1,0,0,x,candidate,1,warmup,ok,9,\n"
+    "2,0,1,x,reference,0,measurement,ok,100,\n"
+    "3,0,1,x,candidate,1,measurement,ok,110,\n"
+    "4,1,1,x,candidate,0,measurement,ok,120,\n"
+    "5,1,1,x,reference,1,measurement,ok,101,\n"
+    "6,1,2,x,candidate,0,measurement,failed,1,\n"
+    "7,1,2,x,reference,1,measurement,ok,102,\n";
+
+TEST(OwnRuns, the_csv_of_compare_holds_pairs_and_who_ran_first) {
+  const auto in = input(kRuns);
+  ASSERT_TRUE(in.has_value()) << in.error().message();
+  ASSERT_EQ(in->cases.size(), 1U);
+  const AnalyzeData& data = in->cases[0];
+  EXPECT_EQ(data.source, "assay_csv");
+  EXPECT_EQ(data.name, "x");
+  EXPECT_TRUE(data.paired && data.batched);
+  EXPECT_EQ(data.reference, (std::vector<double>{100, 101}));
+  EXPECT_EQ(data.candidate, (std::vector<double>{110, 120}));
+  EXPECT_EQ(data.batch, (std::vector<int>{0, 1}));
+  EXPECT_EQ(data.candidate_first, (std::vector<bool>{false, true}));
+  EXPECT_EQ(data.pairs_rejected, 1);
+}
+
+TEST(OwnRuns, bad_rows_are_refused_with_line_and_column) {
+  const auto with = [](const std::string& row) { return complaint(kRuns + row); };
+  EXPECT_NE(with("8,1,1,x,reference,1,measurement,ok,5,\n")
+                .find("f:10: batch 1, pair 1 holds "
+                      "two runs of one side"),
+            std::string::npos);
+  EXPECT_NE(with("8,2,1,x,left,1,measurement,ok,5,\n").find("f:10: column 'side'"),
+            std::string::npos);
+  EXPECT_NE(with("8,2,1,x,reference,1,measurement,ok,,\n").find("f:10: column 'elapsed_ns'"),
+            std::string::npos);
+  EXPECT_NE(with("8,2\n").find("f:10: the row has 2 cells"), std::string::npos);
+}
+
+TEST(OwnRuns, a_rejected_pair_or_an_unbalanced_order_keeps_the_gate_from_a_verdict) {
+  AnalyzeData data;
+  data.name = "x";
+  data.paired = data.batched = true;
+  for (int b = 0; b < 10; ++b) {
+    data.reference.push_back(100 + b);
+    data.candidate.push_back(101 + b);
+    data.batch.push_back(b);
+    data.candidate_first.push_back(b % 2 == 0);
+  }
+  const auto gate = [](const AnalyzeData& one) {
+    return derive_analysis({one}, {.draws = 10, .cap = 2}).at("gate");
+  };
+  EXPECT_EQ(gate(data).at("verdict"), "PASS");
+  AnalyzeData rejected = data;
+  rejected.pairs_rejected = 1;
+  EXPECT_EQ(gate(rejected).at("reasons"), Json::array({"pairs_rejected"}));
+  AnalyzeData unbalanced = data;
+  unbalanced.candidate_first.assign(10, true);
+  EXPECT_EQ(gate(unbalanced).at("reasons"), Json::array({"order_unbalanced"}));
+  EXPECT_EQ(gate(unbalanced).at("verdict"), "INCONCLUSIVE");
+}
+
 }  // namespace
 }  // namespace assay::verdict

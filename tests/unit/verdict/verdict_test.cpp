@@ -139,6 +139,21 @@ TEST(Finding, one_batch_that_decides_is_named) {
   EXPECT_FALSE(has(many.at("reasons"), "one_batch_decides"));
 }
 
+TEST(Finding, the_batch_that_decides_is_named_with_its_ratio) {
+  const Json report = derive(with_batch_factors({1.1, 1.1, 1.3, 1.1, 1.1, 1.1}));
+  int found = 0;
+  for (const Json& diagnostic : report.at("diagnostics")) {
+    if (diagnostic.at("code") != "one_batch_decides" ||
+        diagnostic.at("detail").get<std::string>().rfind("wall time: batch 2, where ", 0) != 0)
+      continue;
+    ++found;
+    EXPECT_NEAR(diagnostic.at("value").get<double>(), 1.3, 0.02);
+  }
+  EXPECT_EQ(found, 1) << report.at("diagnostics").dump();
+  for (const Json& diagnostic : derive(make_inputs({.ratio = 1.1})).at("diagnostics"))
+    EXPECT_NE(diagnostic.at("code"), "one_batch_decides");
+}
+
 TEST(Gate, one_batch_that_decides_is_named) {
   CompareInputs eight = make_inputs({.batches = 8, .gates = wall(1.05)});
   const Json v = derive(eight).at("verdicts").at("wall");
