@@ -20,6 +20,8 @@ Result<void> check_size(int fd, std::int64_t expected, const std::string& path) 
   struct stat status {};
   if (::fstat(fd, &status) != 0)
     return write_failure("cannot stat", errno, path);
+  if (status.st_nlink == 0)
+    return fail(ErrorCode::not_persisted, "the file was removed while it was written", path);
   if (status.st_size != expected)
     return fail(ErrorCode::not_persisted,
                 fmt::format("{} bytes were written but the file has {}", expected, status.st_size),
