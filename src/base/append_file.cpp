@@ -63,6 +63,9 @@ Result<void> AppendFile::append(std::string_view bytes) {
     // At once, not only before a sync: a line that was never stored must not get a successor.
     return check_or_break();
   }
+  // A short write does not say why; writing on does, and is cut back with it.
+  if (n >= 0)
+    n = ::write(fd_.get(), bytes.data() + n, bytes.size() - static_cast<std::size_t>(n));
   const int err = n < 0 ? errno : ENOSPC;
   // A torn line must not stay: the next record would fuse with it. A failed write may have stored
   // something too, so the file is cut back in both cases.

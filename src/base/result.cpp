@@ -45,6 +45,8 @@ std::string_view limit_behind(int err) {
     return " (this process may not write larger files, RLIMIT_FSIZE: raise it with `ulimit -f`)";
   if (err == EMFILE)
     return " (this process may not open more files, RLIMIT_NOFILE: raise it with `ulimit -n`)";
+  if (err == ENOMEM)
+    return " (memory is short, or limited for this process: see `ulimit -v`)";
   return "";
 }
 

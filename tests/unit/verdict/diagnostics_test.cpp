@@ -174,7 +174,7 @@ TEST(Diagnostics, steal_is_judged_by_its_mean_over_the_runs_that_know_it) {
 
 TEST(Diagnostics, a_cited_calibration_that_was_made_under_load_is_a_limit) {
   CompareInputs in = make_inputs();
-  in.calibration = {{"archive_id", "id"}, {"limits", {"other_workload_not_excluded"}}};
+  in.calibration = Json{{"archive_id", "id"}, {"limits", {"other_workload_not_excluded"}}};
   EXPECT_FALSE(has(derive(in).at("limits"), "calibration_under_load"));
   for (const char* code : {"load_high", "steal_high"}) {
     (*in.calibration)["limits"] = {"other_workload_not_excluded", code};
