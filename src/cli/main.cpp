@@ -113,8 +113,8 @@ int main(int argc, char** argv) {
     return assay::cli::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::bad_alloc&) {
     assay::cli::write_stderr(
-        "assay: out of memory: free some, or raise this process's limit with `ulimit -v`; what was "
-        "recorded until now is in the archive\n");
+        "assay: out of memory: free some, or raise this process's limit with `ulimit -v`; an "
+        "archive keeps what was recorded until now\n");
     return assay::cli::kExitInvalid;
   } catch (const std::exception& error) {
     // A defect of ours; a measured program cannot cause it.

@@ -141,13 +141,13 @@ Json on_host(double load, double steal, std::optional<HostBounds> bounds) {
 }
 
 TEST(Diagnostics, load_and_steal_above_the_policys_bounds_are_limits_and_change_no_verdict) {
-  const HostBounds bounds{.load1 = 1.2, .steal_share = 0.01};
+  const HostBounds bounds{.load1 = 1.2, .steal_share = 0.0078125};
   const auto limits = [](const Json& report) {
     return std::pair(has(report.at("limits"), "load_high"), has(report.at("limits"), "steal_high"));
   };
-  EXPECT_EQ(limits(on_host(1.2, 0.01, bounds)), std::pair(false, false)) << "at the bounds";
-  EXPECT_EQ(limits(on_host(1.21, 0.01, bounds)), std::pair(true, false));
-  EXPECT_EQ(limits(on_host(1.2, 0.011, bounds)), std::pair(false, true));
+  EXPECT_EQ(limits(on_host(1.2, 0.0078125, bounds)), std::pair(false, false)) << "at the bounds";
+  EXPECT_EQ(limits(on_host(1.21, 0.0078125, bounds)), std::pair(true, false));
+  EXPECT_EQ(limits(on_host(1.2, 0.0079, bounds)), std::pair(false, true));
   EXPECT_EQ(limits(on_host(9, 0.9, std::nullopt)), std::pair(false, false)) << "without bounds";
   const Json disturbed = on_host(9, 0.9, bounds);
   EXPECT_TRUE(has(disturbed.at("reason_codes"), "load_high"));
