@@ -38,20 +38,20 @@ std::string without_tail(std::string path) {
 
 }  // namespace
 
-Result<std::string> named_archive(const std::string& given) {
-  const std::string where = flag_and(given);
-  if (given.empty())
+Result<std::string> named_archive(const std::string& path) {
+  const std::string where = flag_and(path);
+  if (path.empty())
     return tl::unexpected(bad("is empty: name a directory that doesn't exist yet", where));
-  std::string path = without_tail(given);
+  std::string place = without_tail(path);
   struct stat info = {};
-  if (lstat(path.c_str(), &info) == 0)
+  if (lstat(place.c_str(), &info) == 0)
     return fail(ErrorCode::already_exists,
                 "exists already, and evidence is never overwritten: choose another name", where);
   // "x/.." of an x that is not there: its parents would be made, and then it would exist.
-  if (path.compare(path.rfind('/') + 1, std::string::npos, "..") == 0)
+  if (place.compare(place.rfind('/') + 1, std::string::npos, "..") == 0)
     return tl::unexpected(bad("ends in \"..\": name a directory that doesn't exist yet", where));
-  ASSAY_TRY_VOID(check_creatable(path, where));
-  return path;
+  ASSAY_TRY_VOID(check_creatable(place, where));
+  return place;
 }
 
 Result<void> check_creatable(const std::string& place, const std::string& where) {
