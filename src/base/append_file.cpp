@@ -20,6 +20,8 @@ Result<void> check_size(int fd, std::int64_t expected, const std::string& path) 
   struct stat status {};
   if (::fstat(fd, &status) != 0)
     return write_failure("cannot stat", errno, path);
+  if (status.st_nlink == 0)
+    return fail(ErrorCode::not_persisted, "the file was removed while it was written", path);
   if (status.st_size != expected)
     return fail(ErrorCode::not_persisted,
                 fmt::format("{} bytes were written but the file has {}", expected, status.st_size),
@@ -61,6 +63,9 @@ Result<void> AppendFile::append(std::string_view bytes) {
     // At once, not only before a sync: a line that was never stored must not get a successor.
     return check_or_break();
   }
+  // A short write does not say why; writing on does, and is cut back with it.
+  if (n >= 0)
+    n = ::write(fd_.get(), bytes.data() + n, bytes.size() - static_cast<std::size_t>(n));
   const int err = n < 0 ? errno : ENOSPC;
   // A torn line must not stay: the next record would fuse with it. A failed write may have stored
   // something too, so the file is cut back in both cases.

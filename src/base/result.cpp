@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
@@ -36,9 +37,25 @@ std::string Error::message() const {
   return where.empty() ? what : where + ": " + what;
 }
 
+namespace {
+
+// strerror names the symptom only: "Too many open files" does not say whose limit that is.
+std::string_view limit_behind(int err) {
+  if (err == EFBIG)
+    return " (this process may not write larger files, RLIMIT_FSIZE: raise it with `ulimit -f`)";
+  if (err == EMFILE)
+    return " (this process may not open more files, RLIMIT_NOFILE: raise it with `ulimit -n`)";
+  if (err == ENOMEM)
+    return " (memory is short, or limited for this process: see `ulimit -v`)";
+  return "";
+}
+
+}  // namespace
+
 Error system_error(ErrorCode code, std::string_view what, int err, std::string where) {
-  return Error{code, fmt::format("{}: {}", what, std::generic_category().message(err)),
-               std::move(where)};
+  return Error{
+      code, fmt::format("{}: {}{}", what, std::generic_category().message(err), limit_behind(err)),
+      std::move(where)};
 }
 
 void check_failed(const char* condition, const char* file, int line, std::string_view message) {

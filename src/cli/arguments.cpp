@@ -217,6 +217,16 @@ CLI::Option* add_duration(CLI::App& app, const std::string& flags,
   return add_strict(app, flags, into, parse, "TIME")->description(help);
 }
 
+CLI::Option* add_limit(CLI::App& app, const std::string& flags, std::optional<std::int64_t>& into,
+                       const std::string& help) {
+  const auto parse = [](const std::string& text, const std::string& name) -> Result<std::int64_t> {
+    if (text == "0")
+      return 0;
+    return parse_duration(text, name).map([](Nanoseconds time) { return time.value; });
+  };
+  return add_strict(app, flags, into, parse, "TIME")->description(help);
+}
+
 Result<Nanoseconds> parse_duration(std::string_view text, const std::string& name) {
   const std::string expected = "a time above 0 such as 30, 1.5s, 500ms or 2m, at most 30 days";
   const auto [digits, unit] = split_unit(text);

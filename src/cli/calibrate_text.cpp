@@ -76,10 +76,25 @@ std::string blocks_text(const Json& report) {
   return out;
 }
 
+// A rate that was counted on a disturbed host is one of that disturbance.
+std::string disturbance_text(const Json& report) {
+  std::string out;
+  for (const Json& limit : report.at("limits")) {
+    if (limit == "load_high")
+      out += "load_high: the load before it was above the bound of `assay doctor`";
+    else if (limit == "steal_high")
+      out += "steal_high: the hypervisor took more CPU time than the bound of `assay doctor`";
+    else
+      continue;
+    out += "; repeat it when the host is quiet\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string calibration_text(const Json& report, double seconds_per_batch) {
-  std::string out;
+  std::string out = disturbance_text(report);
   if (report.at("status") == "interrupted")
     out += "interrupted: the batches measured so far are kept and analysed\n";
   if (report.at("plan_order") == "blocks")

@@ -131,6 +131,9 @@ CLI::Option* add_percent_cap(CLI::App& app, const std::string& flags, std::optio
 // Nanoseconds of parse_duration.
 CLI::Option* add_duration(CLI::App& app, const std::string& flags,
                           std::optional<std::int64_t>& into, const std::string& help);
+// The same, and "0" for no limit.
+CLI::Option* add_limit(CLI::App& app, const std::string& flags, std::optional<std::int64_t>& into,
+                       const std::string& help);
 
 // Seconds ("1.5"), or with ms, s or m. > 0 and at most 30 days. `name` is used in the error.
 Result<Nanoseconds> parse_duration(std::string_view text, const std::string& name);

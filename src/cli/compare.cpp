@@ -2,6 +2,7 @@
 #include "assay/compare/compare.h"
 
 #include "cli.h"
+#include "compare_words.h"
 
 #include "assay/base/text.h"
 #include "assay/evidence/archive.h"
@@ -30,7 +31,7 @@ struct Flags {
   std::vector<std::string> steps;
   std::string shell, ignored, reference_name, oracle, oracle_command, archive, store, cpus;
   std::optional<double> resolve;
-  std::optional<std::int64_t> max_output;
+  std::optional<std::int64_t> max_output, hook_timeout;
   bool no_shell = false, no_padding = false, json = false, dry_run = false;
   std::string style = "auto", sort = "auto", unit;
   std::vector<Export> exports;
@@ -69,6 +70,8 @@ void add_run_flags(CLI::App& app, Flags& f) {
   add_repeated(app, "-p,--prepare", f.run.prepare, "CMD before every run; once, or per command");
   add_repeated(app, "-C,--conclude", f.run.conclude, "CMD after every run; once, or per command");
   app.add_option("-c,--cleanup", f.run.cleanup, "CMD at the end of each batch, per side");
+  add_limit(app, "--hook-timeout", f.hook_timeout,
+            "limit of each of these and of --oracle-cmd (600 s); 0 = none");
   app.add_option("-S,--shell", f.shell, "SHELL|none|default (none): run commands through a shell");
   app.add_flag("-N", f.no_shell, "no shell (the default)");
   app.add_option("--input", f.run.input, "null|FILE as standard input");
@@ -132,33 +135,6 @@ void add_flags(CLI::App& app, Flags& flags) {
   add_output_flags(app, flags);
 }
 
-// CLI11 takes "-i=3" for a flag named "=", and "[ -f x ]" for a list of two values.
-std::vector<std::string> adapted(const std::vector<std::string>& args) {
-  std::vector<std::string> out;
-  for (std::string word : args) {
-    if (word.rfind("-i=", 0) == 0)
-      word.replace(0, 2, "--ignore-failure");
-    if (word.size() > 1 && word.front() == '[' && word.back() == ']')
-      word += ' ';
-    out.push_back(std::move(word));
-  }
-  return out;
-}
-
-// "a,b\,c" -> "a", "b,c".
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> values(1);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',')
-      values.back() += text[++i];
-    else if (text[i] == ',')
-      values.emplace_back();
-    else
-      values.back() += text[i];
-  }
-  return values;
-}
-
 Result<void> set_parameters(Flags& f) {
   for (const auto& [name, values] : f.lists)
     f.run.parameters.emplace_back(name, split_list(values));
@@ -187,20 +163,6 @@ Result<void> set_ignored(Flags& f) {
   return {};
 }
 
-Result<std::string> time_unit(const std::string& text) {
-  static const std::vector<std::pair<std::string, std::string>> known = {
-      {"ns", "nanosecond"}, {"us", "microsecond"}, {"ms", "millisecond"}, {"s", "second"}};
-  if (text.empty())
-    return text;
-  for (const auto& [brief, unit] : known)
-    if (text == brief || text == unit)
-      return unit;
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("'{}' is no unit: use nanosecond, microsecond, millisecond or second",
-                          printable(text, 40)),
-              "--time-unit");
-}
-
 void set_texts(Flags& f) {
   const auto set = [](const std::string& text, std::optional<std::string>& into) {
     if (!text.empty())
@@ -215,6 +177,7 @@ void set_texts(Flags& f) {
   if (f.run.input == "null")
     f.run.input.clear();
   f.run.stdout_bound = f.run.stderr_bound = f.max_output.value_or(1 << 20);
+  f.run.hook_timeout_ns = f.hook_timeout.value_or(compare::kDefaultHookTimeoutNs);
   f.run.layout_padding = !f.no_padding;
   if (f.resolve)
     f.run.resolve = *f.resolve / 100;

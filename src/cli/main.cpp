@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <new>
 #include <signal.h>
 
 namespace assay::cli {
@@ -112,8 +113,13 @@ int run(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   try {
     return assay::cli::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  } catch (const std::bad_alloc&) {
+    assay::cli::write_stderr(
+        "assay: out of memory: free some, or raise this process's limit with `ulimit -v`; an "
+        "archive keeps what was recorded until now\n");
+    return assay::cli::kExitInvalid;
   } catch (const std::exception& error) {
-    // Out of memory, or a defect of ours; a measured program cannot cause either.
+    // A defect of ours; a measured program cannot cause it.
     assay::cli::write_stderr(std::string("assay: internal error: ") + error.what() + "\n");
     return assay::cli::kExitInvalid;
   }

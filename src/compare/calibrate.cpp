@@ -1,9 +1,11 @@
 #include "assay/compare/calibrate.h"
 
 #include "calibration_store.h"
+#include "copies.h"
+#include "place.h"
+#include "provenance.h"
 #include "record.h"
 
-#include "assay/base/files.h"
 #include "assay/base/ids.h"
 #include "assay/base/sha256.h"
 #include "assay/evidence/archive.h"
@@ -16,12 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace assay::compare {
@@ -53,66 +50,6 @@ class BusyThreads {
  private:
   std::atomic<bool> stop_{false};
   std::vector<std::thread> threads_;
-};
-
-// Two physical copies of one program under paths of equal length, removed with the object. Where
-// the kernel happens to place a file's pages makes one copy some tenths of a per cent slower than
-// the other for as long as they are cached, so each campaign gets copies of its own, as each
-// comparison of two builds does.
-class Copies {
- public:
-  static Result<Copies> make(const std::string& program) {
-    std::error_code ignored;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(ignored) / "assay-aa-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return tl::unexpected(
-          system_error(ErrorCode::io, "cannot make a temporary directory", errno, pattern));
-    Copies copies(pattern, program);
-    ASSAY_TRY(copies.digest_, sha256_file(program));
-    ASSAY_TRY_VOID(copies.renew());
-    return copies;
-  }
-
-  // Replaces both copies. Errors: io, also where the program is no longer the one first copied.
-  Result<void> renew() {
-    for (const verdict::Side side : {verdict::Side::reference, verdict::Side::candidate}) {
-      std::error_code error;
-      std::filesystem::remove(path(side), error);
-      std::filesystem::copy_file(program_, path(side), error);
-      if (!error)
-        std::filesystem::permissions(path(side), std::filesystem::perms{0755}, error);
-      if (error)
-        return fail(ErrorCode::io, "cannot copy the program: " + error.message(), program_);
-      ASSAY_TRY(const std::string digest, sha256_file(path(side)));
-      if (digest != digest_)
-        return fail(ErrorCode::io, "the program changed while it was measured", program_);
-    }
-    return {};
-  }
-  ~Copies() {
-    if (directory_.empty())
-      return;
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  Copies(Copies&& other) noexcept
-      : directory_(std::exchange(other.directory_, {})),
-        program_(std::move(other.program_)),
-        digest_(std::move(other.digest_)) {}
-  Copies& operator=(Copies&&) = delete;
-
-  std::string path(verdict::Side side) const {
-    return directory_ + (side == verdict::Side::reference ? "/a" : "/b");
-  }
-  const std::string& digest() const { return digest_; }
-
- private:
-  Copies(std::string directory, std::string program)
-      : directory_(std::move(directory)), program_(std::move(program)) {}
-  std::string directory_;
-  std::string program_;
-  std::string digest_;
 };
 
 process::RunRequest request_for(const std::string& program,
@@ -326,6 +263,7 @@ Json policy_of(const CalibrateOptions& options, const Subject& subject, const Co
       {"inject_percent", options.inject_percent},
       {"busy_threads", options.busy_threads},
       {"blocks_order", options.blocks},
+      {"host_bounds", verdict::host_bounds_json(host_bounds(host::usable_cpus().size()))},
       {"oracle_sha256", subject.probe.digest ? Json(*subject.probe.digest) : Json(nullptr)},
       {"injected_oracle_sha256",
        subject.injected_digest ? Json(*subject.injected_digest) : Json(nullptr)}};
@@ -376,6 +314,10 @@ void keep_record(const CalibrateOptions& options, const Json& host, CalibrateRes
 Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
                                         process::Launcher& launcher,
                                         const std::function<void(const Progress&)>& progress) {
+  std::string named;
+  if (options.archive) {
+    ASSAY_TRY(named, named_archive(*options.archive));
+  }
   const std::string program =
       options.command.empty() ? options.work_program : options.command.front();
   ASSAY_TRY(const std::string resolved, process::resolve_program(program));
@@ -385,13 +327,15 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
             subject_of(options, launcher, copies.path(verdict::Side::reference)));
   const verdict::Plan plan = plan_for(options, subject);
   const std::string id = uuid_v4();
-  const std::string path = options.archive.value_or(default_archive_path({}, id));
+  const std::string path = named.empty() ? default_archive_path({}, id) : named;
   const Json host = host::collect();
-  ASSAY_TRY(evidence::ArchiveWriter archive,
-            evidence::ArchiveWriter::create(
-                path, {"calibration", options.tool_version, id},
-                policy_of(options, subject, copies, host::Redactor::for_this_process()),
-                verdict::plan_text(plan), host));
+  Result<evidence::ArchiveWriter> created = evidence::ArchiveWriter::create(
+      path, {"calibration", options.tool_version, id},
+      policy_of(options, subject, copies, host::Redactor::for_this_process()),
+      verdict::plan_text(plan), host);
+  if (!created)
+    return tl::unexpected(in_archive_flag(created.error(), named));
+  evidence::ArchiveWriter archive = *std::move(created);
   ASSAY_TRY_VOID(archive.event("campaign_started"));
   ASSAY_TRY_VOID(archive.sync());
 

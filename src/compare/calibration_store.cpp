@@ -1,5 +1,7 @@
 #include "calibration_store.h"
 
+#include "calibration_check.h"
+
 #include "assay/base/files.h"
 #include "assay/base/ids.h"
 #include "assay/base/sha256.h"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr const char* kSchema = "assay.calibration";
 constexpr int kMajor = 1;
+constexpr int kMinor = 0;
 // A record has 3 KiB. More files than this are years of daily calibrations: the oldest names can't
 // matter.
 constexpr std::int64_t kMaxRecordBytes = INT64_C(1) << 20;
@@ -49,17 +52,6 @@ std::optional<std::string> absolute(const char* variable) {
   return value;
 }
 
-Result<void> check_states(ObjectReader& top, const std::string& where) {
-  ASSAY_TRY(const Json* table, top.object("calibration"));
-  ObjectReader metrics(*table, where, "/calibration");
-  for (const char* metric : {"wall", "cpu"}) {
-    ASSAY_TRY(const Json* one, metrics.object(metric));
-    ObjectReader fields(*one, where, fmt::format("/calibration/{}", metric));
-    ASSAY_TRY([[maybe_unused]] const std::string state, fields.text("state"));
-  }
-  return {};
-}
-
 Result<Record> read_record(const std::string& path) {
   ASSAY_TRY(const std::string bytes, read_file(path, kMaxRecordBytes));
   if (bytes.empty() || bytes.back() != '\n')
@@ -73,14 +65,15 @@ Result<Record> read_record(const std::string& path) {
   ObjectReader fields(*schema, path, "/schema");
   ASSAY_TRY(const std::string name, fields.text("name"));
   ASSAY_TRY(const std::int64_t major, fields.integer("major", 0, INT64_MAX));
-  if (name != kSchema || major != kMajor)
+  ASSAY_TRY(const std::int64_t minor, fields.integer("minor", 0, INT64_MAX));
+  if (name != kSchema || major != kMajor || minor != kMinor)
     return fail(ErrorCode::unsupported,
-                fmt::format("schema {} version {} is not {} version {}", printable(name, 60), major,
-                            kSchema, kMajor),
+                fmt::format("schema {} version {}.{} is not {} version {}.{}", printable(name, 60),
+                            major, minor, kSchema, kMajor, kMinor),
                 path);
   ASSAY_TRY([[maybe_unused]] const std::string id, top.text("archive_id"));
   ASSAY_TRY([[maybe_unused]] const Json* host, top.object("host"));
-  ASSAY_TRY_VOID(check_states(top, path));
+  ASSAY_TRY_VOID(check_calibration(top, path));
   ASSAY_TRY(const std::string created, top.text("created_utc"));
   const auto seconds = seconds_of(created);
   if (!seconds)
@@ -126,25 +119,36 @@ void set_absent(CalibrationChoice& choice, const char* code, std::string detail)
   choice.detail = std::move(detail);
 }
 
+// One note for all of them: a directory of hundreds is one fault.
+std::string damage_text(const std::vector<std::string>& damaged, const std::string& directory) {
+  const bool one = damaged.size() == 1;
+  return fmt::format("{} damaged calibration record{} in {} ignored ({}{})", damaged.size(),
+                     one ? "" : "s", directory, one ? "" : "the first: ", damaged.front());
+}
+
 std::vector<Record> read_all(const std::string& directory, std::int64_t now,
                              CalibrationChoice& choice) {
   std::vector<Record> records;
+  std::vector<std::string> damaged;
   std::error_code error;
   for (const std::string& path : record_files(directory, error)) {
     auto record = read_record(path);
     if (!record) {
-      choice.warnings.push_back(record.error().message());
+      damaged.push_back(record.error().message());
       continue;
     }
     // A clock that was set back: the age is unknown, and may be any.
     if (record->seconds > now + kSecondsPerDay) {
-      choice.warnings.push_back(path + ": is dated in the future");
+      damaged.push_back(path + ": is dated in the future");
       continue;
     }
     records.push_back(std::move(*record));
   }
+  if (!damaged.empty())
+    choice.warnings.push_back(damage_text(damaged, directory));
   if (error && error != std::errc::no_such_file_or_directory)
-    choice.warnings.push_back(fmt::format("{}: {}", directory, error.message()));
+    choice.warnings.push_back(
+        fmt::format("calibration records cannot be read: {}: {}", directory, error.message()));
   std::stable_sort(records.begin(), records.end(),
                    [](const Record& a, const Record& b) { return a.seconds > b.seconds; });
   return records;
@@ -162,7 +166,7 @@ std::optional<std::string> calibration_directory() {
 
 Json calibration_record(const Json& report, const Json& host) {
   Json record = report;
-  record["schema"] = {{"name", kSchema}, {"major", kMajor}, {"minor", 0}};
+  record["schema"] = {{"name", kSchema}, {"major", kMajor}, {"minor", kMinor}};
   record["host"] = host::fingerprint(host, report.at("archive_id").get<std::string>());
   return record;
 }

@@ -29,10 +29,11 @@ Result<std::string> keep_calibration(const std::optional<std::string>& directory
                                      const Json& record);
 
 struct CalibrationChoice {
-  std::optional<Json> record;         // the newest that fits
-  std::string absent;                 // else the reason code why there is none
-  std::string detail;                 // in plain words; "" when there simply is no record
-  std::vector<std::string> warnings;  // record files that can't be used, each with its path
+  std::optional<Json> record;  // the newest that fits
+  std::string absent;          // else the reason code why there is none
+  std::string detail;          // in plain words; "" when there simply is no record
+  // What can't be used: at most one note on damaged records, and one on the directory.
+  std::vector<std::string> warnings;
 
   // host.json's "calibration": {value: {archive_id, sha256 of calibration.json}}, or not_available
   // with `absent`.

@@ -225,6 +225,8 @@ bool Campaign::run_hook(const Argv& argv, const char* flag, const PreparedCase& 
   request.kill_on_output_limit = false;
   request.echo_output = options_.show_output;
   request.run_after_stop = end_.stop_signal != 0;
+  if (options_.hook_timeout_ns > 0)
+    request.timeout = Nanoseconds(options_.hook_timeout_ns);
   auto result = launcher_.run(request);
   if (!result)
     return !stopped_by(result.error());
@@ -237,7 +239,7 @@ bool Campaign::run_hook(const Argv& argv, const char* flag, const PreparedCase& 
   const std::string excerpt = stderr_excerpt(result->err.bytes);
   end_.first_failure = fmt::format("{} '{}' (for the {} of case '{}', batch {}) failed: {}{}", flag,
                                    printable(join_command(argv), 120), verdict::side_name(side),
-                                   one.name, batch_ + 1, ending_text(*result),
+                                   one.name, batch_ + 1, hook_ending_text(*result),
                                    excerpt.empty() ? std::string("\n  (stderr is empty)")
                                                    : fmt::format("\n  its stderr:{}", excerpt));
   return false;

@@ -38,7 +38,8 @@ Result<Command> CommandMaker::make(const std::string& text, const std::string& r
   }
   auto program = process::resolve_program(command.argv[0]);
   if (!program) {
-    Error error = in_command(program.error(), role, splittable);
+    // It is the shell that is missing, whatever it was to run.
+    Error error = in_command(program.error(), shell_.empty() ? role : "--shell", splittable);
     error.code = ErrorCode::invalid_argument;
     return tl::unexpected(error);
   }

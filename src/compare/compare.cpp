@@ -4,6 +4,7 @@
 #include "campaign.h"
 #include "evidence_sink.h"
 #include "failure_text.h"
+#include "place.h"
 #include "prepare.h"
 #include "provenance.h"
 #include "record.h"
@@ -38,6 +39,8 @@ Result<void> run_oracles(const CompareOptions& options, Prepared& prepared,
     request.stdin_path = options.input;
     request.stdout_bound = Bytes(options.stdout_bound);
     request.stderr_bound = Bytes(options.stderr_bound);
+    if (options.hook_timeout_ns > 0)
+      request.timeout = Nanoseconds(options.hook_timeout_ns);
     ASSAY_TRY(const process::RunResult run, launcher.run(request));
     const std::string where =
         fmt::format("--oracle-cmd '{}'", printable(join_command(one.oracle_command), 120));
@@ -49,7 +52,7 @@ Result<void> run_oracles(const CompareOptions& options, Prepared& prepared,
     if (run.outcome != process::Outcome::ok)
       return fail(ErrorCode::invalid_argument,
                   fmt::format("failed, so there is no right output to compare with: {}{}",
-                              ending_text(run), stderr_excerpt(run.err.bytes)),
+                              hook_ending_text(run), stderr_excerpt(run.err.bytes)),
                   where);
     one.oracle = run.out.bytes;
     answers.emplace(one.oracle_command, run.out.bytes);
@@ -84,19 +87,20 @@ CalibrationChoice calibration_of(const CompareOptions& options, const Json& host
   if (!options.notice)
     return choice;
   for (const std::string& warning : choice.warnings)
-    options.notice("not used as this host's calibration: " + printable(warning));
+    options.notice(printable(warning));
   if (!choice.detail.empty())
     options.notice("no calibration record is cited: " + printable(choice.detail));
   return choice;
 }
 
-Result<std::optional<std::string>> place_of(const CompareOptions& options, const std::string& id) {
+Result<std::optional<std::string>> place_of(const CompareOptions& options, const Prepared& prepared,
+                                            const std::string& id) {
   if (options.no_archive)
     return std::optional<std::string>{};
-  std::string path = options.archive ? *options.archive : default_archive_path(options.store, id);
-  if (!options.archive) {
-    ASSAY_TRY_VOID(check_creatable(path, fmt::format("archive {}", printable(path, 200))));
-  }
+  if (!prepared.archive_path.empty())
+    return std::optional(prepared.archive_path);
+  std::string path = default_archive_path(options.store, id);
+  ASSAY_TRY_VOID(check_creatable(path, fmt::format("archive {}", printable(path, 200))));
   return std::optional(std::move(path));
 }
 
@@ -106,20 +110,23 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
                                   const std::function<void(const Progress&)>& progress) {
   ASSAY_TRY(Prepared prepared, prepare(options));
   const std::string id = uuid_v4();
-  ASSAY_TRY(const std::optional<std::string> place, place_of(options, id));
+  ASSAY_TRY(const std::optional<std::string> place, place_of(options, prepared, id));
   give_notices(options, prepared);
   ASSAY_TRY_VOID(run_oracles(options, prepared, launcher));
   const host::Redactor redact = host::Redactor::for_this_process();
   Json host = host_json(prepared, launcher, redact);
   CalibrationChoice calibration = calibration_of(options, host);
   host["calibration"] = calibration.fact();
-  ASSAY_TRY(EvidenceSink sink,
-            EvidenceSink::open(place, {.policy = policy_of(options, prepared, redact),
-                                       .plan = verdict::make_plan(prepared.plan),
-                                       .host = std::move(host),
-                                       .tool_version = options.tool_version,
-                                       .archive_id = id,
-                                       .calibration = std::move(calibration.record)}));
+  Result<EvidenceSink> opened =
+      EvidenceSink::open(place, {.policy = policy_of(options, prepared, redact),
+                                 .plan = verdict::make_plan(prepared.plan),
+                                 .host = std::move(host),
+                                 .tool_version = options.tool_version,
+                                 .archive_id = id,
+                                 .calibration = std::move(calibration.record)});
+  if (!opened)
+    return tl::unexpected(in_archive_flag(opened.error(), prepared.archive_path));
+  EvidenceSink sink = *std::move(opened);
   ASSAY_TRY_VOID(sink.event("campaign_started", Json::object()));
   ASSAY_TRY_VOID(sink.sync());
   Campaign campaign(options, prepared, launcher, sink);

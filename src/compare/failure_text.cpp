@@ -74,6 +74,14 @@ std::string ending_text(const process::RunResult& result) {
   return fmt::format("exit code {}", result.exit_code);
 }
 
+std::string hook_ending_text(const process::RunResult& result) {
+  if (result.outcome != Outcome::timeout)
+    return ending_text(result);
+  return fmt::format(
+      "killed at its time limit, after {:.3g} s: raise --hook-timeout, or 0 for no limit",
+      static_cast<double>(result.elapsed.value) / 1e9);
+}
+
 std::string stderr_excerpt(std::string_view bytes) {
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r'))
     bytes.remove_suffix(1);

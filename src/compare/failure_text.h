@@ -31,6 +31,9 @@ std::string difference_text(std::string_view expected, std::string_view got);
 // At most four lines of the end of stderr, printable, indented; "" when it is empty.
 std::string stderr_excerpt(std::string_view bytes);
 
+// Of a hook or an oracle command: names --hook-timeout where that ended it.
+std::string hook_ending_text(const process::RunResult& result);
+
 // "exit code 3", "killed by signal 11 (Segmentation fault)", ...
 std::string ending_text(const process::RunResult& result);
 

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "layout.h"
 #include "names.h"
+#include "place.h"
 
 #include "assay/base/files.h"
 #include "assay/base/ids.h"
@@ -14,9 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace assay::compare {
 namespace {
@@ -220,22 +219,17 @@ std::string raw_case_name(const CompareOptions& options, std::size_t candidate,
   return fmt::format("{}{{{}}}", name, values);
 }
 
-Result<void> check_archive(const CompareOptions& options) {
-  if (options.no_archive) {
-    if (options.archive)
-      return tl::unexpected(bad("conflicts with --no-archive: leave one out", "--archive"));
-    return {};
-  }
+// "" = no place was named.
+Result<std::string> check_archive(const CompareOptions& options) {
   if (!options.archive)
-    return {};
-  const std::string where = fmt::format("--archive {}", printable(*options.archive, 200));
-  struct stat info = {};
-  if (options.archive->empty())
-    return tl::unexpected(bad("is empty: name a directory that doesn't exist yet", where));
-  if (lstat(options.archive->c_str(), &info) == 0)
-    return fail(ErrorCode::already_exists,
-                "exists already, and evidence is never overwritten: choose another name", where);
-  return check_creatable(*options.archive, where);
+    return std::string();
+  if (options.no_archive)
+    return tl::unexpected(bad("conflicts with --no-archive: leave one out", "--archive"));
+  if (options.store)
+    return tl::unexpected(
+        bad("conflicts with --store, which names the parent of new archives: leave one out",
+            "--archive"));
+  return named_archive(*options.archive);
 }
 
 }  // namespace
@@ -246,38 +240,12 @@ std::string command_role(std::size_t index, std::size_t commands) {
   return commands == 2 ? "candidate" : fmt::format("candidate-{}", index);
 }
 
-Result<void> check_creatable(const std::string& place, const std::string& where) {
-  std::string at = place;
-  struct stat info = {};
-  for (;;) {
-    while (at.size() > 1 && at.back() == '/')
-      at.pop_back();
-    if (stat(at.c_str(), &info) == 0)
-      break;
-    if (errno != ENOENT && errno != ENOTDIR)
-      return tl::unexpected(
-          system_error(ErrorCode::invalid_argument, "can't be created", errno, where));
-    const std::size_t slash = at.rfind('/');
-    at = slash == std::string::npos ? "." : slash == 0 ? "/" : at.substr(0, slash);
-  }
-  if (!S_ISDIR(info.st_mode))
-    return tl::unexpected(
-        bad(fmt::format("can't be created: '{}' is no directory", printable(at, 200)), where));
-  if (access(at.c_str(), W_OK | X_OK) != 0)
-    return tl::unexpected(
-        system_error(ErrorCode::invalid_argument,
-                     fmt::format("can't be created in '{}' (choose another place, or --no-archive)",
-                                 printable(at, 200)),
-                     errno, where));
-  return {};
-}
-
 Result<Prepared> prepare(const CompareOptions& options) {
   Prepared prepared;
   ASSAY_TRY_VOID(check_commands(options));
   ASSAY_TRY_VOID(check_limits(options));
   ASSAY_TRY_VOID(check_cpus(options));
-  ASSAY_TRY_VOID(check_archive(options));
+  ASSAY_TRY(prepared.archive_path, check_archive(options));
   ASSAY_TRY(const auto points, parameter_points(options.parameters));
   std::set<std::string> used;
   std::vector<std::string> raw_names;

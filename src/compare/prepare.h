@@ -51,9 +51,6 @@ struct Prepared {
 // Starts no process and writes nothing. --oracle-cmd is only split and resolved.
 Result<Prepared> prepare(const CompareOptions& options);
 
-// Fails when `place` (or its nearest existing ancestor) is no directory that can be written to.
-Result<void> check_creatable(const std::string& place, const std::string& where);
-
 // "candidate", "candidate-2", "reference": what a command is called in errors.
 std::string command_role(std::size_t index, std::size_t commands);
 

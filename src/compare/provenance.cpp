@@ -1,6 +1,7 @@
 #include "provenance.h"
 
 #include "assay/base/sha256.h"
+#include "assay/host/bounds.h"
 
 #include <fmt/format.h>
 
@@ -150,6 +151,10 @@ Json host_json(const Prepared& prepared, process::Launcher& launcher,
   return out;
 }
 
+verdict::HostBounds host_bounds(std::size_t cpus) {
+  return {.load1 = host::max_load(static_cast<double>(cpus)), .steal_share = host::kMaxStealShare};
+}
+
 verdict::ComparePolicy policy_of(const CompareOptions& options, const Prepared& prepared,
                                  const host::Redactor& redact) {
   verdict::ComparePolicy policy;
@@ -183,6 +188,11 @@ verdict::ComparePolicy policy_of(const CompareOptions& options, const Prepared& 
   if (options.layout_padding)
     policy.environment["ASSAY_PAD"] = "{padding}";
   add_hooks(policy, options, redact);
+  if (options.hook_timeout_ns > 0 && (!policy.hooks.empty() || options.oracle_command))
+    policy.hook_timeout_ns = options.hook_timeout_ns;
+  const std::vector<int> cpus =
+      options.usable_cpus.empty() ? host::usable_cpus() : options.usable_cpus;
+  policy.host_bounds = host_bounds(cpus.size());
   policy.input = sanitize_utf8(redact(options.input));
   policy.input_sha256 = prepared.input_sha256;
   return policy;

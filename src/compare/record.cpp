@@ -1,12 +1,10 @@
 #include "record.h"
 
-#include "assay/base/ids.h"
 #include "assay/base/sha256.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 
 namespace assay::compare {
 namespace {
@@ -142,15 +140,6 @@ Result<std::vector<verdict::Sample>> read_samples(const std::vector<std::string>
   for (const std::string& line : lines)
     ASSAY_TRY_VOID(add_sample(samples, line, ++number));
   return samples;
-}
-
-std::string default_archive_path(const std::optional<std::string>& store, std::string_view id) {
-  const char* inherited = std::getenv("ASSAY_STORE");
-  const std::string root = store                                          ? *store
-                           : inherited != nullptr && inherited[0] != '\0' ? inherited
-                                                                          : "assay-archives";
-  const std::string own = id.empty() ? uuid_v4() : std::string(id);
-  return root + "/" + utc_basic(utc_now()) + "-" + own.substr(0, 8);
 }
 
 }  // namespace assay::compare

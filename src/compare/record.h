@@ -25,9 +25,4 @@ verdict::Sample to_sample(const verdict::PlannedRun& planned, const std::string&
 Result<std::vector<verdict::Sample>> read_samples(const evidence::ArchiveReader& archive);
 Result<std::vector<verdict::Sample>> read_samples(const std::vector<std::string>& lines);
 
-// <store>/<UTC basic form>-<first 8 hex of id>; the store is `store`, else $ASSAY_STORE, else
-// ./assay-archives. `id` "" = a fresh one.
-std::string default_archive_path(const std::optional<std::string>& store = {},
-                                 std::string_view id = {});
-
 }  // namespace assay::compare

@@ -6,8 +6,12 @@
 #include "assay/evidence/archive.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace assay::evidence {
 namespace {
@@ -31,6 +35,7 @@ struct ArchiveWriter::State {
   Journal journal;
   AppendFile samples;
   Sha256 samples_digest;
+  std::int64_t runs_kept = 0;  // lines of samples.jsonl that are on disk
   std::set<std::string> blobs;
   std::set<std::string> blob_directories;
   std::optional<Error> failure;  // sticky
@@ -53,12 +58,24 @@ struct ArchiveWriter::State {
     if (result || result.error().code == ErrorCode::invalid_argument)
       return result;
     failure = not_persisted(result.error());
+    failure->what += kept_text();
     return tl::unexpected<Error>(*failure);
+  }
+
+  // What the reader of an error can still use, and where it is.
+  std::string kept_text() const {
+    if (::access(samples.path().c_str(), F_OK) != 0)
+      return "; nothing is kept in " + root;
+    if (runs_kept == 0)
+      return "; no run had been recorded yet in " + root;
+    return "; kept in " + root + ": " + std::to_string(runs_kept) + " complete runs (" +
+           std::to_string(runs_kept / 2) + " pairs)";
   }
 
   Result<void> append_pair(std::string_view lines, const PairAnchor& anchor) {
     ASSAY_TRY_VOID(samples.append(lines));
     ASSAY_TRY_VOID(samples.sync());
+    runs_kept += std::count(lines.begin(), lines.end(), '\n');
     samples_digest.update(lines);
     return journal.append("pair_end", {{"batch", anchor.batch},
                                        {"pair", anchor.pair},
@@ -70,6 +87,10 @@ struct ArchiveWriter::State {
   Result<void> write_blob(const std::string& digest, std::string_view bytes) {
     const std::string directory = at("blobs/sha256/" + digest.substr(0, 2));
     if (blob_directories.count(directory) == 0) {
+      // An archive that was removed must not come back as a directory of blobs.
+      if (::access(samples.path().c_str(), F_OK) != 0)
+        return tl::unexpected(
+            system_error(ErrorCode::not_persisted, "the archive is gone", errno, root));
       ASSAY_TRY_VOID(make_directories(directory));
       blob_directories.insert(directory);
     }
@@ -135,13 +156,47 @@ struct GoverningFile {
   std::string bytes;
 };
 
-Result<void> make_root(const std::string& path) {
+std::string parent_of(const std::string& path) {
   const std::size_t last = path.find_last_not_of('/');
   const std::size_t slash = path.find_last_of('/', last);
-  if (last != std::string::npos && slash != std::string::npos && slash > 0)
-    ASSAY_TRY_VOID(make_directories(path.substr(0, slash)));
-  return make_directory(path);
+  return last == std::string::npos || slash == std::string::npos ? "" : path.substr(0, slash);
 }
+
+// The archive's own directory and those above it that are made for it. Until commit() they, and
+// what is in the archive, go with the object: an archive that never began leaves no trace.
+class NewRoot {
+ public:
+  explicit NewRoot(const std::string& path) {
+    std::string at = parent_of(path);
+    for (; !at.empty() && ::access(at.c_str(), F_OK) != 0; at = parent_of(at))
+      made_.push_back(at);
+  }
+  ~NewRoot() {
+    if (committed_)
+      return;
+    std::error_code ignored;
+    if (!root_.empty())
+      std::filesystem::remove_all(root_, ignored);
+    for (const std::string& directory : made_)
+      ::rmdir(directory.c_str());
+  }
+  NewRoot(const NewRoot&) = delete;
+  NewRoot& operator=(const NewRoot&) = delete;
+
+  Result<void> make(const std::string& path) {
+    if (const std::string parent = parent_of(path); !parent.empty())
+      ASSAY_TRY_VOID(make_directories(parent));
+    ASSAY_TRY_VOID(make_directory(path));
+    root_ = path;
+    return {};
+  }
+  void commit() { committed_ = true; }
+
+ private:
+  std::vector<std::string> made_;  // missing before, the deepest first
+  std::string root_;
+  bool committed_ = false;
+};
 
 }  // namespace
 
@@ -166,8 +221,9 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, const Archi
                      {"digests", digests}};
   ASSAY_TRY(const std::string head_bytes, try_canonical_json(head, "header.json"));
 
+  NewRoot root(path);
   const auto build = [&]() -> Result<std::unique_ptr<State>> {
-    ASSAY_TRY_VOID(make_root(path));
+    ASSAY_TRY_VOID(root.make(path));
     for (const GoverningFile& file : files)
       ASSAY_TRY_VOID(write_new_file(path + "/" + file.name, file.bytes));
     ASSAY_TRY_VOID(write_new_file(path + "/header.json", head_bytes + "\n"));
@@ -186,8 +242,10 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, const Archi
     return state;
   };
   Result<std::unique_ptr<State>> state = build();
-  if (state)
+  if (state) {
+    root.commit();
     return ArchiveWriter(std::move(*state));
+  }
   if (state.error().code == ErrorCode::already_exists)
     return tl::unexpected<Error>(state.error());
   return tl::unexpected<Error>(not_persisted(state.error()));

@@ -152,7 +152,7 @@ Finding load(const Facts& facts) {
     return unknown(id, "the load", facts.reason("load1"));
   if (!count)
     return unknown(id, "the load per CPU", facts.reason("usable_cpus"));
-  const double bound = kMaxLoadPerCpu * *count;
+  const double bound = max_load(*count);
   const std::string text = fmt::format("load {:.2f} over one minute on {:.0f} CPUs (bound {:.2f})",
                                        *load1, *count, bound);
   if (*load1 <= bound)

@@ -9,7 +9,9 @@
 #include "start_helper.h"
 
 #include "assay/base/ids.h"
+#include "assay/base/text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -56,7 +58,21 @@ Result<std::string> read_captured(int fd, std::int64_t size) {
   return bytes;
 }
 
-void echo(std::string_view bytes) {
+// A terminal obeys control characters: a program's output could move the cursor, rename the window
+// or hide what assay says. Newline and tab stay, the rest becomes visible.
+std::string for_terminal(std::string_view bytes) {
+  std::string shown;
+  while (!bytes.empty()) {
+    const std::size_t plain = std::min(bytes.find_first_of("\n\t"), bytes.size());
+    shown += printable(bytes.substr(0, plain));
+    if (plain < bytes.size())
+      shown += bytes[plain];
+    bytes.remove_prefix(std::min(plain + 1, bytes.size()));
+  }
+  return shown;
+}
+
+void write_to_stderr(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = write(STDERR_FILENO, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR)
@@ -65,6 +81,13 @@ void echo(std::string_view bytes) {
       return;  // a courtesy to the reader; the bytes are kept anyway
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
+}
+
+void echo(std::string_view bytes) {
+  if (isatty(STDERR_FILENO) == 1)
+    write_to_stderr(for_terminal(bytes));
+  else
+    write_to_stderr(bytes);
 }
 
 Error interrupted() {

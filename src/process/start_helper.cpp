@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 namespace assay::process {
 namespace {
@@ -19,8 +20,22 @@ constexpr int kAbove = 4;
 constexpr int kOutOfTheWay = 10;
 
 // The same open file at a number that cannot collide with the child's 0..4.
-Fd moved_up(Fd fd) {
-  return Fd(fcntl(fd.get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+Result<Fd> moved_up(Fd fd) {
+  Fd moved(fcntl(fd.get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+  // EINVAL: the number itself is beyond the limit.
+  if (!moved.valid())
+    return tl::unexpected(system_error(ErrorCode::launcher, "cannot start assay-launch",
+                                       errno == EINVAL ? EMFILE : errno));
+  return moved;
+}
+
+Result<Fd> own_pidfd() {
+  Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (!self.valid() && errno == ENOSYS)
+    return fail(ErrorCode::unsupported, "there is no pidfd_open: assay needs Linux 5.4 or newer");
+  if (!self.valid())
+    return tl::unexpected(system_error(ErrorCode::launcher, "pidfd_open", errno));
+  return moved_up(std::move(self));
 }
 
 // 0, or the errno of posix_spawn.
@@ -74,11 +89,8 @@ Result<StartedHelper> start_helper(const std::string& path) {
     return tl::unexpected(system_error(ErrorCode::launcher, "socketpair", errno));
   StartedHelper helper;
   helper.socket = Fd(ends[0]);
-  const Fd theirs = moved_up(Fd(ends[1]));
-  const Fd self = moved_up(Fd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0))));
-  if (!theirs.valid() || !self.valid())
-    return tl::unexpected(system_error(
-        ErrorCode::unsupported, "pidfd_open failed (assay needs Linux 5.4 or newer)", errno));
+  ASSAY_TRY(const Fd theirs, moved_up(Fd(ends[1])));
+  ASSAY_TRY(const Fd self, own_pidfd());
   const int error = spawn_guard(path, theirs.get(), self.get(), &helper.guard);
   if (error != 0)
     return tl::unexpected(

@@ -29,6 +29,10 @@ constexpr Reason kReasons[] = {
     {"calibration_of_another_host",
      "The calibration records here were made on another host, or before this one changed (kernel, "
      "governor, limits, ...), so none is cited."},
+    {"calibration_under_load",
+     "The calibration record that is cited was itself made while other work or the hypervisor kept "
+     "the machine busy, so it describes that state; `assay calibrate` on a quiet host makes "
+     "another."},
     {"calibration_unreadable",
      "A calibration record is there, but damaged or not readable, so none is cited."},
     {"campaign_failed",
@@ -84,8 +88,8 @@ constexpr Reason kReasons[] = {
      "The memory layout of the environment was the same in every batch; a difference may come from "
      "that layout alone. Leave layout padding on."},
     {"load_high",
-     "Other work kept the machine busy during the campaign; intervals are wider for it, and wall "
-     "time suffers most."},
+     "Other work kept the machine busy: the load before the campaign was above the bound of `assay "
+     "doctor`. Intervals are wider for it, and wall time suffers most."},
     {"method_not_applicable", "The method asked for does not fit these data."},
     {"methods_disagree",
      "The two interval methods do not tell the same story: one of them excludes what the other "
@@ -172,6 +176,9 @@ constexpr Reason kReasons[] = {
     {"sigint", "Somebody pressed Ctrl-C."},
     {"sigterm", "The process was asked to end (SIGTERM)."},
     {"single_batch", "All pairs come from one batch, so the spread between set-ups is unknown."},
+    {"steal_high",
+     "The hypervisor took more CPU time during the campaign than the bound of `assay doctor`; wall "
+     "time is affected, CPU time much less."},
     {"stopped_at_look",
      "The adaptive rule stopped the campaign at a planned look; the interval's level is the one of "
      "that look."},

@@ -1,5 +1,7 @@
 #include "assay/verdict/calibration.h"
 
+#include "host_state.h"
+
 #include "assay/stats/calibration.h"
 #include "assay/stats/math.h"
 #include "assay/stats/pairs.h"
@@ -8,6 +10,8 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace assay::verdict {
@@ -221,10 +225,13 @@ BlocksAlarms blocks_alarms(const std::vector<Sample>& samples, bool cpu_time) {
 Result<Json> derive_calibration_report(const CalibrationInputs& inputs) {
   ASSAY_TRY_VOID(refuse_unplanned(inputs.plan, inputs.samples));
   const auto seed = static_cast<std::uint64_t>(inputs.plan.options.seed);
+  ASSAY_TRY(const auto bounds, parse_host_bounds(inputs.policy, "policy.json"));
+  std::set<std::string> limits = host_disturbances(bounds, inputs.host, inputs.samples);
+  limits.insert({"other_workload_not_excluded", "ratio_drift_needs_many_batches"});
   Json report = {{"schema", {{"name", "assay.report.calibration"}, {"major", 1}, {"minor", 0}}},
                  {"kind", "calibration"},
                  {"status", inputs.ending.type == "finished" ? "measured" : inputs.ending.type},
-                 {"limits", {"other_workload_not_excluded", "ratio_drift_needs_many_batches"}}};
+                 {"limits", limits}};
   for (const char* key : {"archive_id", "created_utc", "tool_version"})
     report[key] = inputs.header.contains(key) ? inputs.header.at(key) : Json(nullptr);
   report["policy"] = inputs.policy;

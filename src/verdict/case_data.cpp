@@ -82,24 +82,33 @@ void collect_case(Campaign& campaign, std::size_t index) {
   }
 }
 
+// What is known of a run's output: its digest, or its length alone where it passed the bound (two
+// outputs of different lengths differ, of the same length may be equal). "" = nothing.
+std::string output_mark(const Sample& s) {
+  if (s.stdout_sha256)
+    return *s.stdout_sha256;
+  const auto reason = s.reasons.find("stdout_sha256");
+  const bool truncated = reason != s.reasons.end() && reason->second == "output_truncated";
+  return truncated && s.stdout_bytes ? std::to_string(*s.stdout_bytes) + " bytes" : "";
+}
+
 OutputEquality compare_outputs(const Campaign& campaign, std::size_t index) {
   const CompareInputs& in = *campaign.inputs;
-  std::set<std::string> digests[2];
+  std::set<std::string> outputs[2];
   bool unknown = false;
   for (std::size_t seq = 0; seq < in.plan.runs.size(); ++seq) {
     const Sample* s = campaign.by_seq[seq];
     if (s == nullptr || static_cast<std::size_t>(in.plan.runs[seq].case_index) != index)
       continue;
-    if (s->stdout_sha256)
-      digests[static_cast<std::size_t>(s->side)].insert(*s->stdout_sha256);
-    else
-      unknown = true;
+    if (std::string mark = output_mark(*s); !mark.empty())
+      outputs[static_cast<std::size_t>(s->side)].insert(std::move(mark));
+    unknown = unknown || !s->stdout_sha256;
   }
-  if (digests[0].size() > 1 || digests[1].size() > 1)
+  if (outputs[0].size() > 1 || outputs[1].size() > 1)
     return {false, "output_not_deterministic"};
-  if (!digests[0].empty() && !digests[1].empty() && digests[0] != digests[1])
+  if (!outputs[0].empty() && !outputs[1].empty() && outputs[0] != outputs[1])
     return {false, "outputs_differ"};
-  if (unknown || digests[0].empty() || digests[1].empty())
+  if (unknown || outputs[0].empty() || outputs[1].empty())
     return {std::nullopt, "output_not_checked"};
   return {true, ""};
 }

@@ -175,6 +175,9 @@ Result<void> parse_execution(Fields& fields, ComparePolicy& p, const std::string
   ASSAY_TRY(p.shell, fields.reader().text("shell"));
   ASSAY_TRY(p.cpus, fields.integers("cpus"));
   ASSAY_TRY(p.environment, fields.text_map("environment"));
+  if (fields.reader().optional("hook_timeout_ns") != nullptr) {
+    ASSAY_TRY(p.hook_timeout_ns, fields.reader().integer("hook_timeout_ns", 1, kMax));
+  }
   ASSAY_TRY(p.input, fields.reader().text("input"));
   ASSAY_TRY(p.input_sha256, fields.text_or_null("input_sha256"));
   return parse_hooks(fields, p, where);
@@ -182,35 +185,57 @@ Result<void> parse_execution(Fields& fields, ComparePolicy& p, const std::string
 
 }  // namespace
 
+Json host_bounds_json(const HostBounds& bounds) {
+  return {{"load1", bounds.load1}, {"steal_share", bounds.steal_share}};
+}
+
+Result<std::optional<HostBounds>> parse_host_bounds(const Json& policy, const std::string& where) {
+  if (!policy.is_object() || !policy.contains("host_bounds"))
+    return std::nullopt;
+  if (!policy.at("host_bounds").is_object())
+    return fail(ErrorCode::invalid_format, "expected an object", where + " /host_bounds");
+  ObjectReader reader(policy.at("host_bounds"), where, "/host_bounds");
+  HostBounds bounds;
+  ASSAY_TRY(bounds.load1, reader.number("load1"));
+  ASSAY_TRY(bounds.steal_share, reader.number("steal_share"));
+  ASSAY_TRY_VOID(reader.finish());
+  return bounds;
+}
+
 Json policy_json(const ComparePolicy& p) {
   Json cases = Json::array();
   for (const CasePolicy& c : p.cases)
     cases.push_back(case_json(c));
-  return {{"schema", {{"name", "assay.policy.compare"}, {"major", 1}, {"minor", 0}}},
-          {"cases", cases},
-          {"gates",
-           {{"wall_cap", nullable(p.gates.wall_cap)},
-            {"cpu_cap", nullable(p.gates.cpu_cap)},
-            {"rss_cap", nullable(p.gates.rss_cap)},
-            {"tail", p.gates.tail}}},
-          {"level", p.level},
-          {"bootstrap_draws", p.bootstrap_draws},
-          {"adaptive", p.adaptive},
-          {"smallest_difference", nullable(p.smallest_difference)},
-          {"oracle_kind", p.oracle_kind},
-          {"require_empty_stderr", p.require_empty_stderr},
-          {"ignore_all_failures", p.ignore_all_failures},
-          {"ignored_exit_codes", p.ignored_exit_codes},
-          {"timeout_ns", nullable(p.timeout_ns)},
-          {"stdout_bound_bytes", p.stdout_bound_bytes},
-          {"stderr_bound_bytes", p.stderr_bound_bytes},
-          {"output_mode", p.output_mode},
-          {"shell", p.shell},
-          {"cpus", p.cpus},
-          {"environment", p.environment},
-          {"hooks", p.hooks},
-          {"input", p.input},
-          {"input_sha256", nullable(p.input_sha256)}};
+  Json json = {{"schema", {{"name", "assay.policy.compare"}, {"major", 1}, {"minor", 0}}},
+               {"cases", cases},
+               {"gates",
+                {{"wall_cap", nullable(p.gates.wall_cap)},
+                 {"cpu_cap", nullable(p.gates.cpu_cap)},
+                 {"rss_cap", nullable(p.gates.rss_cap)},
+                 {"tail", p.gates.tail}}},
+               {"level", p.level},
+               {"bootstrap_draws", p.bootstrap_draws},
+               {"adaptive", p.adaptive},
+               {"smallest_difference", nullable(p.smallest_difference)},
+               {"oracle_kind", p.oracle_kind},
+               {"require_empty_stderr", p.require_empty_stderr},
+               {"ignore_all_failures", p.ignore_all_failures},
+               {"ignored_exit_codes", p.ignored_exit_codes},
+               {"timeout_ns", nullable(p.timeout_ns)},
+               {"stdout_bound_bytes", p.stdout_bound_bytes},
+               {"stderr_bound_bytes", p.stderr_bound_bytes},
+               {"output_mode", p.output_mode},
+               {"shell", p.shell},
+               {"cpus", p.cpus},
+               {"environment", p.environment},
+               {"hooks", p.hooks},
+               {"input", p.input},
+               {"input_sha256", nullable(p.input_sha256)}};
+  if (p.hook_timeout_ns)
+    json["hook_timeout_ns"] = *p.hook_timeout_ns;
+  if (p.host_bounds)
+    json["host_bounds"] = host_bounds_json(*p.host_bounds);
+  return json;
 }
 
 Result<ComparePolicy> parse_compare_policy(const Json& json, const std::string& where) {
@@ -226,6 +251,8 @@ Result<ComparePolicy> parse_compare_policy(const Json& json, const std::string& 
   ASSAY_TRY_VOID(parse_statistics(fields, p, where));
   ASSAY_TRY_VOID(parse_validation(fields, p));
   ASSAY_TRY_VOID(parse_execution(fields, p, where));
+  [[maybe_unused]] const Json* bounds = fields.reader().optional("host_bounds");
+  ASSAY_TRY(p.host_bounds, parse_host_bounds(json, where));
   ASSAY_TRY_VOID(fields.reader().finish());
   return p;
 }

@@ -1,6 +1,7 @@
 #include "assay/verdict/report.h"
 
 #include "case_report.h"
+#include "host_state.h"
 #include "verdicts.h"
 
 #include <algorithm>
@@ -176,6 +177,23 @@ std::string calibration_passed_over(const CompareInputs& in) {
   return "";
 }
 
+// A record that was made on a disturbed host says so in its own limits.
+bool calibrated_under_load(const std::optional<Json>& calibration) {
+  if (!calibration || !calibration->is_object() || !calibration->contains("limits"))
+    return false;
+  const Json& limits = calibration->at("limits");
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const Json& code) { return code == "load_high" || code == "steal_high"; });
+}
+
+// Without an oracle a long output is only counted: the outputs were not compared whole.
+bool output_truncated(const CompareInputs& in) {
+  return std::any_of(in.samples.begin(), in.samples.end(), [](const Sample& s) {
+    const auto reason = s.reasons.find("stdout_sha256");
+    return reason != s.reasons.end() && reason->second == "output_truncated";
+  });
+}
+
 std::set<std::string> limits_of(const Campaign& campaign) {
   const CompareInputs& in = *campaign.inputs;
   std::set<std::string> limits = {"other_workload_not_excluded", "one_host_only",
@@ -190,6 +208,11 @@ std::set<std::string> limits_of(const Campaign& campaign) {
                                      [](const CasePolicy& c) { return !c.oracle_sha256; });
   if (no_oracle)
     limits.insert("no_oracle");
+  if (no_oracle && output_truncated(in))
+    limits.insert("output_truncated");
+  limits.merge(host_disturbances(in.policy.host_bounds, in.host, in.samples));
+  if (calibrated_under_load(in.calibration))
+    limits.insert("calibration_under_load");
   return limits;
 }
 

@@ -45,7 +45,8 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string what, std::string 
   return tl::unexpected<Error>(Error{code, std::move(what), std::move(where)});
 }
 
-// An Error for a failed system call: `what` gets strerror(err) appended.
+// An Error for a failed system call: `what` gets strerror(err) appended, and where a resource limit
+// of this process is the cause (EFBIG, EMFILE, ENOMEM), that limit and how to raise it.
 Error system_error(ErrorCode code, std::string_view what, int err, std::string where = {});
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line,

@@ -16,6 +16,8 @@
 
 namespace assay::compare {
 
+inline constexpr std::int64_t kDefaultHookTimeoutNs = INT64_C(600'000'000'000);
+
 struct CompareOptions {
   std::vector<std::string> commands;  // [0] is the reference
   std::vector<std::string> names;     // -n, aligned with commands where given
@@ -30,6 +32,8 @@ struct CompareOptions {
   std::string shell;                           // "" = none
   std::string setup, cleanup;                  // once per side per batch
   std::vector<std::string> prepare, conclude;  // around every run; one for all or one per command
+  // Of each hook and of the oracle command; 0 = none. Long: it ends what would hang for ever.
+  std::int64_t hook_timeout_ns = kDefaultHookTimeoutNs;
   std::string input;
   std::optional<std::string> oracle_file, oracle_command;
   verdict::Gates gates;

@@ -7,6 +7,10 @@ namespace assay::host {
 // 1-minute load per usable CPU above which `load_high` blocks. The tool and one measured program
 // keep one CPU busy between them, so an idle two-core host stays at or below 0.5.
 inline constexpr double kMaxLoadPerCpu = 0.6;
+// That bound for a whole host, as the 1-minute load of `cpus` usable CPUs.
+constexpr double max_load(double cpus) {
+  return kMaxLoadPerCpu * cpus;
+}
 // Share of CPU ticks taken by the hypervisor above which `steal` blocks.
 inline constexpr double kMaxStealShare = 0.01;
 // Share of memory that must be available, or `memory_low` blocks: below it the kernel reclaims.

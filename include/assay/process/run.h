@@ -32,8 +32,9 @@ struct RunRequest {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string stdin_path;  // "" = /dev/null
   OutputMode output = OutputMode::capture;
-  std::string output_path;   // for OutputMode::file; emptied before the run
-  bool echo_output = false;  // --show-output: copied to our stderr after the run
+  std::string output_path;  // for OutputMode::file; emptied before the run
+  // --show-output: copied to our stderr after the run, with control characters escaped on a TTY.
+  bool echo_output = false;
   std::optional<Nanoseconds> timeout;
   Bytes stdout_bound{1 << 20};
   Bytes stderr_bound{1 << 20};

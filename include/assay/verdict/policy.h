@@ -35,6 +35,12 @@ struct Gates {
   bool tail = false;
 };
 
+// Above which a host counts as disturbed; measuring goes on, and the report names it.
+struct HostBounds {
+  double load1 = 0;        // 1-minute load average, before the first run
+  double steal_share = 0;  // share of the CPU ticks that the hypervisor took, 0..1, over the runs
+};
+
 struct ComparePolicy {
   std::vector<CasePolicy> cases;
   Gates gates;
@@ -54,12 +60,17 @@ struct ComparePolicy {
   std::vector<int> cpus;
   std::map<std::string, std::string> environment;         // our overrides only
   std::map<std::string, std::vector<std::string>> hooks;  // setup, prepare, conclude, cleanup
+  std::optional<std::int64_t> hook_timeout_ns;            // of each hook and --oracle-cmd
   std::string input;                                      // redacted path, "" = /dev/null
   std::optional<std::string> input_sha256;
+  std::optional<HostBounds> host_bounds;  // absent in archives that judge no host state
 };
 
 Json policy_json(const ComparePolicy& policy);
 Result<ComparePolicy> parse_compare_policy(const Json& json, const std::string& where);
+Json host_bounds_json(const HostBounds& bounds);
+// Of a policy's JSON; nullopt where it has none. Errors: invalid_format.
+Result<std::optional<HostBounds>> parse_host_bounds(const Json& policy, const std::string& where);
 Expectation expectation_of(const ComparePolicy& policy, const CasePolicy& case_policy);
 
 }  // namespace assay::verdict

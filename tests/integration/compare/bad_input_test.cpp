@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 namespace assay::testing_compare {
 namespace {
 
@@ -57,13 +59,18 @@ TEST_F(BadInput, hooks_are_checked_like_commands) {
   refuse({"-p", "./no-prepare", "GOOD", "GOOD"}, {"--prepare", "no-prepare"});
   refuse({"-C", "./no-conclude", "GOOD", "GOOD"}, {"--conclude", "no-conclude"});
   refuse({"-c", "./no-cleanup", "GOOD", "GOOD"}, {"--cleanup", "no-cleanup"});
-  refuse({"-S", "./no-shell", "GOOD", "GOOD"}, {"no-shell"});
+  refuse({"-S", "./no-shell", "GOOD", "GOOD"}, {"--shell './no-shell'"});
 }
 
 TEST_F(BadInput, an_existing_archive_path_is_never_overwritten) {
   write("taken", "precious");
   refuse({"--archive", "taken", "GOOD", "GOOD"}, {"--archive", "taken", "exists"});
   EXPECT_EQ(read("taken"), "precious");
+  ::mkdir(path("there").c_str(), 0755);
+  for (const char* name : {"there/", "there/.", "there/./", "there//."})
+    refuse({"--archive", name, "GOOD", "GOOD"}, {"--archive", name, "exists"});
+  refuse({"--archive", "new/..", "GOOD", "GOOD"}, {"--archive new/..", ".."});
+  EXPECT_FALSE(exists("new"));
 }
 
 TEST_F(BadInput, a_place_where_no_archive_can_be_made_is_refused) {
@@ -164,7 +171,8 @@ TEST_F(BadInput, flags_that_contradict_each_other_are_refused) {
   refuse({"-M", "10", "GOOD", "GOOD"}, {"--max-runs", "--adaptive"});
   refuse({"--adaptive", "-r", "60", "GOOD", "GOOD"}, {"--runs", "--adaptive"});
   refuse({"--adaptive", "--batches", "10", "GOOD", "GOOD"}, {"--batches", "20"});
-  refuse({"--no-archive", "--archive", "x", "GOOD", "GOOD"}, {"--no-archive"});
+  refuse({"--no-archive", "--archive", "x", "GOOD", "GOOD"}, {"--archive", "--no-archive"});
+  refuse({"--store", "s", "--archive", "x", "GOOD", "GOOD"}, {"--archive", "--store"});
   refuse({"-N", "-S", "sh", "GOOD", "GOOD"}, {"-N"});
   refuse({"--json", "--export-csv", "-", "GOOD", "GOOD"}, {"--export-csv"});
   refuse({"-n", "a", "-n", "b", "-n", "c", "GOOD", "GOOD"}, {"--command-name"});

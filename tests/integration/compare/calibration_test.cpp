@@ -5,12 +5,16 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <signal.h>
 #include <sstream>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace assay::testing_compare {
 namespace {
@@ -101,6 +105,37 @@ TEST_F(Calibration, every_campaign_has_copies_of_its_own) {
   EXPECT_EQ(files.size(), 6U);  // two for each of three campaigns
 }
 
+TEST_F(Calibration, copies_that_a_killed_calibration_left_are_removed_and_those_in_use_are_not) {
+  for (const char* name : {"assay-aa-killed", "assay-aa-in-use", "assay-other"}) {
+    std::filesystem::create_directory(path(name));
+    write(std::string(name) + "/a", "a copy");
+  }
+  const int in_use = ::open(path("assay-aa-in-use").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(in_use, LOCK_EX), 0);
+  environment_["TMPDIR"] = dir_;
+  const Finished done = assay({"calibrate", "--archive", "aa", "--batches", "1", "--work", "1ms"});
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  EXPECT_FALSE(exists("assay-aa-killed"));
+  EXPECT_EQ(read("assay-aa-in-use/a"), "a copy");
+  EXPECT_EQ(read("assay-other/a"), "a copy");
+  ::close(in_use);
+  const auto left = std::filesystem::directory_iterator(dir_);
+  EXPECT_EQ(std::count_if(begin(left), end(left),
+                          [](const auto& entry) {
+                            return entry.path().filename().string().rfind("assay-aa-", 0) == 0;
+                          }),
+            1)
+      << "its own copies go too";
+}
+
+TEST_F(Calibration, an_archive_that_exists_is_refused_before_anything_runs) {
+  write("taken", "precious");
+  const Finished done = assay({"calibrate", "--archive", "taken/", "--batches", "1"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--archive taken/"));
+  EXPECT_EQ(read("taken"), "precious");
+}
+
 TEST_F(Calibration, a_program_that_is_replaced_meanwhile_ends_it) {
   write("subject", "#!/bin/sh\necho >>" + path("subject") + "\n");
   std::filesystem::permissions(path("subject"), std::filesystem::perms{0755});
@@ -167,7 +202,8 @@ TEST_F(Calibration, a_damaged_record_is_named_in_a_warning_and_a_sound_one_is_st
   const std::string name = put_record();
   write("state/assay/calibration/damaged.json", read(name).substr(0, 100));
   Finished done = short_compare();
-  EXPECT_THAT(done.err, HasSubstr(path("state/assay/calibration/damaged.json")));
+  EXPECT_THAT(done.err, HasSubstr("1 damaged calibration record in " +
+                                  path("state/assay/calibration") + " ignored"));
   EXPECT_TRUE(report().at("calibration").is_object());
   std::filesystem::remove(path(name));
   done = assay({"compare", "--archive", "b", "--batches", "1", "--pairs", "1", "true", "true"});

@@ -37,7 +37,29 @@ TEST_F(Persistence, a_file_that_may_not_grow_stops_the_campaign) {
   expect_stopped(done);
   EXPECT_TRUE(exists("archive/samples.jsonl"));
   EXPECT_GT(read("archive/samples.jsonl").size(), 1000U) << "what was kept stays";
+  EXPECT_THAT(done.err, HasSubstr("ulimit -f"));
+  const std::string kept = std::to_string(samples().size());
+  EXPECT_THAT(done.err, HasSubstr("kept in archive: " + kept + " complete runs"));
   EXPECT_FALSE(exists("archive/report.json"));
+}
+
+TEST_F(Persistence, an_archive_that_is_removed_under_the_campaign_stops_it_and_stays_away) {
+  const Finished done = compare({"--batches", "2", "--pairs", "2", "-w", "0", "-C",
+                                 "rm -rf " + path("archive"), "true", "true"});
+  expect_stopped(done);
+  EXPECT_THAT(done.err, HasSubstr("nothing is kept in archive"));
+  EXPECT_FALSE(exists("archive"));
+}
+
+TEST_F(Persistence, an_archive_that_cannot_be_begun_leaves_nothing_behind_and_names_its_flag) {
+  before_exec_ = [] {
+    const rlimit limit{100, 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  const Finished done = assay({"compare", "--archive", "new/archive/.", "true", "true"});
+  expect_stopped(done);
+  EXPECT_THAT(done.err, HasSubstr("--archive new/archive"));
+  EXPECT_FALSE(exists("new"));
 }
 
 TEST_F(Persistence, a_disk_that_fills_up_in_the_middle_stops_the_campaign) {

@@ -37,11 +37,27 @@ class CalibrationStore : public testing::Test {
   }
   ~CalibrationStore() override { std::filesystem::remove_all(root_); }
 
+  static Json metric(const char* state) {
+    const Json rate = {
+        {"alarms", 1}, {"campaigns", 20}, {"rate", 0.05}, {"lower95", 0.0}, {"upper95", 0.2}};
+    return {{"state", state},
+            {"reasons", Json::array()},
+            {"batches", 200},
+            {"pairs", 1200},
+            {"pairs_below_resolution", 0},
+            {"pairs_rejected", 0},
+            {"batches_still_needed", 0},
+            {"direct", rate},
+            {"relabelled_pairs", rate},
+            {"relabelled_batches", rate},
+            {"tail_p", {{"up", 0.5}, {"down", 1.0}}}};
+  }
   static Json report(const std::string& id, const std::string& created) {
     return {{"schema", {{"name", "assay.report.calibration"}, {"major", 1}, {"minor", 0}}},
             {"archive_id", id + "-0000-4000-8000-000000000000"},
             {"created_utc", created},
-            {"calibration", {{"wall", {{"state", "DIRECT"}}}, {"cpu", {{"state", "BY DESIGN"}}}}}};
+            {"limits", {"other_workload_not_excluded"}},
+            {"calibration", {{"wall", metric("DIRECT")}, {"cpu", metric("BY DESIGN")}}}};
   }
   static Json record(const std::string& id, const std::string& created,
                      const std::string& kernel = "6.1.0") {
@@ -142,7 +158,8 @@ TEST_F(CalibrationStore, a_fact_that_appeared_or_went_is_a_change) {
   EXPECT_THAT(choose(now).detail, HasSubstr(R"(governor was null, is "performance")"));
 }
 
-TEST_F(CalibrationStore, what_cannot_be_used_is_a_warning_with_its_path_and_never_an_end) {
+TEST_F(CalibrationStore,
+       a_damaged_or_impossible_record_is_a_warning_with_its_path_and_never_an_end) {
   const Json good = record("0000000a", kDayBefore);
   const auto with = [&good](const char* pointer, Json value) {
     Json changed = good;
@@ -158,6 +175,19 @@ TEST_F(CalibrationStore, what_cannot_be_used_is_a_warning_with_its_path_and_neve
       {"no object", "[]\n"},
       {"another schema", with("/schema/name", "assay.report.calibration")},
       {"another version", with("/schema/major", 2)},
+      {"another minor version", with("/schema/minor", 1)},
+      {"an unknown state", with("/calibration/wall/state", "FINE")},
+      {"a negative count", with("/calibration/wall/pairs", -1)},
+      {"a count that is none", with("/calibration/cpu/batches", 1.5)},
+      {"more alarms than campaigns", with("/calibration/wall/direct/alarms", 21)},
+      {"a rate that is not theirs", with("/calibration/wall/direct/rate", 0.06)},
+      {"a rate above 1", with("/calibration/cpu/relabelled_pairs/rate", 1.5)},
+      {"a limit above 1", with("/calibration/cpu/relabelled_pairs/upper95", 1.5)},
+      {"limits below the rate", with("/calibration/wall/relabelled_batches/upper95", 0.04)},
+      {"limits above the rate", with("/calibration/wall/relabelled_batches/lower95", 0.06)},
+      {"a probability above 1", with("/calibration/wall/tail_p/up", 2)},
+      {"no rates", with("/calibration/wall/direct", nullptr)},
+      {"no limits", with("/limits", nullptr)},
       {"no id", with("/archive_id", 7)},
       {"no state", with("/calibration/cpu", Json::object())},
       {"no host", with("/host", nullptr)},
@@ -176,7 +206,26 @@ TEST_F(CalibrationStore, what_cannot_be_used_is_a_warning_with_its_path_and_neve
   EXPECT_EQ(choose().warnings.size(), 1U);
 }
 
-TEST_F(CalibrationStore, odd_nodes_are_warnings_and_temporary_names_are_nothing) {
+TEST_F(CalibrationStore, any_number_of_damaged_records_is_one_warning) {
+  for (int i = 0; i < 300; ++i)
+    put(std::to_string(1000 + i) + ".json", "{}\n");
+  EXPECT_THAT(
+      choose().warnings,
+      ElementsAre(AllOf(HasSubstr("300 damaged calibration records in " + dir_ + " ignored"),
+                        HasSubstr("1299.json"))));
+}
+
+TEST_F(CalibrationStore, a_state_without_rates_is_incomplete) {
+  Json made = record("0000000a", kDayBefore);
+  for (const char* key : {"direct", "relabelled_pairs", "relabelled_batches", "tail_p"})
+    made["calibration"]["cpu"].erase(key);
+  made["calibration"]["cpu"]["state"] = "INCOMPLETE";
+  keep(made);
+  EXPECT_EQ(id_of(choose()), "0000000a");
+  EXPECT_THAT(choose().warnings, IsEmpty());
+}
+
+TEST_F(CalibrationStore, odd_nodes_are_counted_and_temporary_names_are_nothing) {
   const std::string bytes = canonical_json(record("0000000a", kDayBefore)) + "\n";
   put(".tmp.1.2.x.json", bytes);
   put("notes.txt", bytes);
@@ -186,7 +235,7 @@ TEST_F(CalibrationStore, odd_nodes_are_warnings_and_temporary_names_are_nothing)
   ASSERT_EQ(::symlink("notes.txt", (dir_ + "/link.json").c_str()), 0);
   ASSERT_EQ(::mkdir((dir_ + "/folder.json").c_str(), 0700), 0);
   EXPECT_FALSE(choose().record);
-  EXPECT_EQ(choose().warnings.size(), 3U);
+  EXPECT_THAT(choose().warnings, ElementsAre(HasSubstr("3 damaged calibration records")));
 }
 
 TEST_F(CalibrationStore, no_directory_is_no_record_and_a_file_in_its_place_is_a_warning) {

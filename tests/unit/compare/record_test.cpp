@@ -5,14 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 namespace assay::compare {
 namespace {
 
 using process::Outcome;
 using testing::IsEmpty;
-using testing::MatchesRegex;
 
 process::RunResult good_run() {
   process::RunResult run;
@@ -148,17 +145,6 @@ TEST(Record, kept_lines_become_the_same_samples_and_a_bad_one_is_named) {
   const auto bad = read_samples(std::vector<std::string>{line, "{}"});
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().where.rfind("samples.jsonl:2", 0), 0U) << bad.error().message();
-}
-
-TEST(Record, archives_are_named_by_time_and_id_inside_the_chosen_store) {
-  ::unsetenv("ASSAY_STORE");
-  EXPECT_THAT(default_archive_path({}, "0123456789"),
-              MatchesRegex("assay-archives/[0-9]{8}T[0-9]{6}Z-01234567"));
-  EXPECT_THAT(default_archive_path("/s"), MatchesRegex("/s/[0-9TZ]+-[0-9a-f]{8}"));
-  ::setenv("ASSAY_STORE", "/from/environment", 1);
-  EXPECT_THAT(default_archive_path(), MatchesRegex("/from/environment/.*"));
-  EXPECT_THAT(default_archive_path("/s"), MatchesRegex("/s/.*")) << "the flag wins";
-  ::unsetenv("ASSAY_STORE");
 }
 
 }  // namespace

@@ -141,6 +141,51 @@ TEST(Persistence, a_read_only_directory_is_refused_before_anything_runs) {
   }
 }
 
+TEST(Persistence, an_error_says_how_many_runs_are_kept_and_where) {
+  const TempDir dir;
+  Result<ArchiveWriter> archive = new_archive(dir / "a");
+  std::filesystem::create_directories(dir / "a/blobs");
+  std::ofstream(dir / "a/blobs/sha256") << "in the way";
+  ASSERT_TRUE(archive->append_samples(pair_lines(0), {0, 0, 1}));
+  ASSERT_TRUE(archive->append_samples(pair_lines(1), {0, 1, 3}));
+  EXPECT_THAT(archive->store_blob("x").error().what,
+              HasSubstr("; kept in " + (dir / "a") + ": 4 complete runs (2 pairs)"));
+}
+
+TEST(Persistence, an_archive_that_is_removed_is_noticed_at_once_and_does_not_come_back) {
+  const TempDir dir;
+  Result<ArchiveWriter> appended = new_archive(dir / "a");
+  Result<ArchiveWriter> stored = new_archive(dir / "b");
+  std::filesystem::remove_all(dir / "a");
+  std::filesystem::remove_all(dir / "b");
+  for (const Error& error : {appended->append_samples(pair_lines(0), {0, 0, 1}).error(),
+                             stored->store_blob("x").error()}) {
+    EXPECT_EQ(error.code, ErrorCode::not_persisted);
+    EXPECT_THAT(error.what, HasSubstr("; nothing is kept in "));
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir / "a"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "b"));
+}
+
+TEST(Persistence, an_archive_that_cannot_be_begun_leaves_nothing_behind) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir / "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const Result<ArchiveWriter> archive = new_archive(dir / "old/new/deep/a");
+    const bool named = !archive && archive.error().what.find("ulimit -f") != std::string::npos;
+    ::_exit(named ? 7 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_TRUE(std::filesystem::exists(dir / "old")) << "it was there before";
+  EXPECT_FALSE(std::filesystem::exists(dir / "old/new"));
+}
+
 TEST(Persistence, samples_that_change_under_the_writer_are_never_judged) {
   const TempDir dir;
   Result<ArchiveWriter> archive = new_archive(dir / "a");

@@ -130,6 +130,78 @@ TEST(Diagnostics, leftover_children_steal_and_rejections_are_counted) {
   EXPECT_EQ(report.at("cases").at(0).at("reference").at("descendants_left_runs"), 1);
 }
 
+// A campaign within bounds, on a host whose load was `load` and whose steal share is `steal`.
+Json on_host(double load, double steal, std::optional<HostBounds> bounds) {
+  CompareInputs in = make_inputs({.gates = {.wall_cap = 1.05}});
+  in.policy.host_bounds = bounds;
+  in.host = {{"load1", {{"value", load}, {"grade", "observed"}}}};
+  edit(
+      in, [](const Sample&) { return true; }, [steal](Sample& s) { s.steal_share = steal; });
+  return derive(in);
+}
+
+TEST(Diagnostics, load_and_steal_above_the_policys_bounds_are_limits_and_change_no_verdict) {
+  const HostBounds bounds{.load1 = 1.2, .steal_share = 0.0078125};
+  const auto limits = [](const Json& report) {
+    return std::pair(has(report.at("limits"), "load_high"), has(report.at("limits"), "steal_high"));
+  };
+  EXPECT_EQ(limits(on_host(1.2, 0.0078125, bounds)), std::pair(false, false)) << "at the bounds";
+  EXPECT_EQ(limits(on_host(1.21, 0.0078125, bounds)), std::pair(true, false));
+  EXPECT_EQ(limits(on_host(1.2, 0.0079, bounds)), std::pair(false, true));
+  EXPECT_EQ(limits(on_host(9, 0.9, std::nullopt)), std::pair(false, false)) << "without bounds";
+  const Json disturbed = on_host(9, 0.9, bounds);
+  EXPECT_TRUE(has(disturbed.at("reason_codes"), "load_high"));
+  EXPECT_EQ(status_of(disturbed, "wall"), status_of(on_host(0, 0, bounds), "wall"));
+  EXPECT_TRUE(disturbed.at("blockers").empty());
+}
+
+TEST(Diagnostics, steal_is_judged_by_its_mean_over_the_runs_that_know_it) {
+  CompareInputs in = make_inputs();
+  in.policy.host_bounds = HostBounds{.load1 = 1.2, .steal_share = 0.01};
+  edit(
+      in, [](const Sample&) { return true; }, [](Sample& s) { s.steal_share = 0; });
+  edit(
+      in, [](const Sample& s) { return s.seq == 1; }, [](Sample& s) { s.steal_share = 0.5; });
+  EXPECT_FALSE(has(derive(in).at("limits"), "steal_high")) << "one reading of 140";
+  edit(
+      in, [](const Sample& s) { return s.seq > 1; },
+      [](Sample& s) {
+        s.steal_share = std::nullopt;
+        s.reasons["steal_share"] = "not_available";
+      });
+  EXPECT_TRUE(has(derive(in).at("limits"), "steal_high")) << "the unknown ones are no zeros";
+}
+
+TEST(Diagnostics, a_cited_calibration_that_was_made_under_load_is_a_limit) {
+  CompareInputs in = make_inputs();
+  in.calibration = Json{{"archive_id", "id"}, {"limits", {"other_workload_not_excluded"}}};
+  EXPECT_FALSE(has(derive(in).at("limits"), "calibration_under_load"));
+  for (const char* code : {"load_high", "steal_high"}) {
+    (*in.calibration)["limits"] = {"other_workload_not_excluded", code};
+    EXPECT_TRUE(has(derive(in).at("limits"), "calibration_under_load")) << code;
+  }
+}
+
+void truncate(Sample& s, std::int64_t bytes) {
+  s.stdout_sha256 = std::nullopt;
+  s.stdout_bytes = bytes;
+  s.reasons["stdout_sha256"] = "output_truncated";
+}
+
+TEST(Diagnostics, outputs_beyond_the_bound_are_known_by_their_length_alone) {
+  CompareInputs in = make_inputs({.gates = {.wall_cap = 1.5}});
+  edit(
+      in, [](const Sample&) { return true; }, [](Sample& s) { truncate(s, 5000); });
+  Json report = derive(in);
+  EXPECT_TRUE(has(report.at("limits"), "output_truncated"));
+  EXPECT_TRUE(has(report.at("verdicts").at("wall").at("reasons"), "output_not_checked"));
+  EXPECT_TRUE(report.at("cases").at(0).at("outputs_equal").is_null());
+  edit(in, is_candidate, [](Sample& s) { truncate(s, 5001); });
+  report = derive(in);
+  EXPECT_EQ(status_of(report, "wall"), "INCOMPLETE");
+  EXPECT_TRUE(has(report.at("blockers"), "outputs_differ"));
+}
+
 // -1, 0 or 1: where the interval lies beside ratio 1.
 int side(const Json& interval) {
   return interval.at("lower").get<double>() > 1   ? 1

@@ -99,6 +99,7 @@ const std::set<std::string>& no_codes() {
                                                "rejected_count",
                                                "archive_id",
                                                "created_utc",
+                                               "stdout_sha256",
                                                "tool_version"};
   return kWords;
 }
