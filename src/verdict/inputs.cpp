@@ -240,31 +240,31 @@ std::vector<std::string> input_formats() {
   return {"csv", "hyperfine", "google-benchmark", "pyperf"};
 }
 
-Result<AnalyzeInput> parse_analyze_input(const std::vector<InputText>& given,
+Result<AnalyzeInput> parse_analyze_input(const std::vector<InputText>& files,
                                          const InputOptions& options) {
-  if (given.empty() || given.size() > 2)
+  if (files.empty() || files.size() > 2)
     return fail(ErrorCode::invalid_argument, "expected one file, or two JSON files");
-  std::vector<InputText> files;
-  for (const InputText& file : given)
-    files.push_back(without_mark(file));
+  std::vector<InputText> texts;
+  for (const InputText& file : files)
+    texts.push_back(without_mark(file));
   std::string format = options.format;
   if (format.empty()) {
-    ASSAY_TRY(format, detect(files[0]));
+    ASSAY_TRY(format, detect(texts[0]));
   }
   if (format == "csv")
-    return from_csv(files, options);
+    return from_csv(texts, options);
   ASSAY_TRY(const Source source, source_of(format));
   if (!options.batch.empty() || !options.pair.empty())
     return fail(ErrorCode::invalid_argument, "--batch and --pair name columns of a CSV",
-                files[0].where);
+                texts[0].where);
   std::vector<std::vector<NamedSeries>> series;
-  for (const InputText& file : files) {
+  for (const InputText& file : texts) {
     ASSAY_TRY(auto one, source.parse(file));
     series.push_back(std::move(one));
   }
-  if (files.size() == 2)
-    return from_two_files(source, series, files, options);
-  return from_one_file(source, series[0], files[0], options);
+  if (texts.size() == 2)
+    return from_two_files(source, series, texts, options);
+  return from_one_file(source, series[0], texts[0], options);
 }
 
 }  // namespace assay::verdict
