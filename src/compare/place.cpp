@@ -74,7 +74,7 @@ Result<void> check_creatable(const std::string& place, const std::string& where)
   if (access(at.c_str(), W_OK | X_OK) != 0)
     return tl::unexpected(
         system_error(ErrorCode::invalid_argument,
-                     fmt::format("can't be created in '{}' (choose another place, or --no-archive)",
+                     fmt::format("can't be created in '{}' (choose another place with --archive)",
                                  printable(at, kShown)),
                      errno, where));
   return {};

@@ -200,6 +200,8 @@ std::set<std::string> limits_of(const Campaign& campaign) {
                                   "ratio_drift_not_excluded"};
   if (!in.policy.gates.tail)
     limits.insert("tail_not_asked");
+  if (!in.plan.options.layout_padding)
+    limits.insert("layout_padding_off");
   if (!in.calibration)
     limits.insert("host_not_calibrated");
   if (const std::string code = calibration_passed_over(in); !code.empty())

@@ -155,6 +155,13 @@ TEST(Diagnostics, load_and_steal_above_the_policys_bounds_are_limits_and_change_
   EXPECT_TRUE(disturbed.at("blockers").empty());
 }
 
+TEST(Diagnostics, one_layout_of_the_environment_in_all_batches_is_a_limit) {
+  CompareInputs in = make_inputs();
+  EXPECT_FALSE(has(derive(in).at("limits"), "layout_padding_off"));
+  in.plan.options.layout_padding = false;
+  EXPECT_TRUE(has(derive(in).at("limits"), "layout_padding_off"));
+}
+
 TEST(Diagnostics, steal_is_judged_by_its_mean_over_the_runs_that_know_it) {
   CompareInputs in = make_inputs();
   in.policy.host_bounds = HostBounds{.load1 = 1.2, .steal_share = 0.01};
