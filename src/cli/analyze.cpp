@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "assay/base/files.h"
+#include "assay/base/sha256.h"
 #include "assay/base/text.h"
 #include "assay/evidence/archive.h"
 #include "assay/report/render.h"
@@ -159,6 +160,38 @@ Result<void> check_file(const std::string& path) {
   return {};
 }
 
+// The digests that the campaign wrote when it ended. Without them nothing says that the files are
+// what was measured.
+Result<void> check_digests(const evidence::ArchiveReader& archive, const std::string& path) {
+  const auto sums = archive.bytes("SHA256SUMS");
+  if (!sums)
+    return fail(ErrorCode::invalid_argument,
+                "is an archive without SHA256SUMS: its campaign still runs or was killed before it "
+                "could finish",
+                printable(path));
+  for (const std::string name : {"header.json", "policy.json", "plan.json", "samples.jsonl"}) {
+    const auto bytes = archive.bytes(name);
+    if (!bytes || sums->find(sha256_hex(*bytes) + "  " + name + "\n") == std::string::npos)
+      return fail(ErrorCode::invalid_format,
+                  "is missing or not as the campaign wrote it (see SHA256SUMS): the archive is "
+                  "damaged",
+                  printable(path + "/" + name));
+  }
+  return {};
+}
+
+// Whether a campaign ended as planned, ran what it should and gave one output is judged by its own
+// report; pairs alone cannot tell.
+Result<void> refuse_gate(const Arguments& a, const verdict::AnalyzeInput& input) {
+  for (const verdict::AnalyzeData& data : input.cases)
+    if (a.cap && (data.source == "assay_archive" || data.source == "assay_csv"))
+      return fail(ErrorCode::invalid_argument,
+                  "the runs of a campaign are judged by its own report, which knows what was "
+                  "missing or wrong: leave the flag out, or give compare a gate (--fail-if-slower)",
+                  "--cap");
+  return {};
+}
+
 Result<verdict::AnalyzeInput> read_archive(const std::string& path,
                                            const verdict::InputOptions& options) {
   for (const auto& [value, flag] :
@@ -179,6 +212,7 @@ Result<verdict::AnalyzeInput> read_archive(const std::string& path,
     return fail(ErrorCode::invalid_argument,
                 "is an archive, but not one of a comparison: analyze reads those of compare",
                 printable(path));
+  ASSAY_TRY_VOID(check_digests(*archive, path));
   ASSAY_TRY(const Json policy_json, archive->document("policy.json"));
   ASSAY_TRY(const auto policy, verdict::parse_compare_policy(policy_json, path + "/policy.json"));
   std::vector<verdict::CampaignRun> runs;
@@ -226,6 +260,7 @@ Result<Json> analyze(const Arguments& a, const Style& style) {
   const double quiet_seconds = a.style == "auto" ? 1 : 0;  // work that ends sooner shows nothing
   ASSAY_TRY_VOID(check_method(a.method));
   ASSAY_TRY(verdict::AnalyzeInput input, read_input(a));
+  ASSAY_TRY_VOID(refuse_gate(a, input));
   verdict::AnalyzeOptions options{.seed = a.seed.value_or(0),
                                   .draws = a.draws.value_or(2000),
                                   .level = a.level.value_or(0.95),

@@ -7,6 +7,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,6 +207,21 @@ TEST_F(Analyze, an_archive_and_the_csv_of_compare_give_the_reports_interval) {
   EXPECT_THAT(run({report}).err, HasSubstr("give the archive's directory"));
   EXPECT_THAT(run({archive, csv}).err, HasSubstr("give it alone"));
   EXPECT_THAT(run({archive, "--reference", "x"}).err, HasSubstr("--reference: an archive"));
+  for (const std::string& path : {archive, csv}) {
+    const Ended gated = run({path, "--cap", "50"});
+    EXPECT_EQ(gated.code, 2);
+    EXPECT_THAT(gated.err, HasSubstr("--cap: the runs of a campaign are judged by its own report"));
+  }
+  std::filesystem::rename(archive + "/plan.json", archive + "/plan");
+  EXPECT_THAT(run({archive}).err, HasSubstr("plan.json: is missing or not as"));
+  std::filesystem::rename(archive + "/plan", archive + "/plan.json");
+  std::filesystem::permissions(archive + "/samples.jsonl", std::filesystem::perms::owner_all);
+  std::ofstream(archive + "/samples.jsonl", std::ios::app) << "\n";
+  const Ended damaged = run({archive});
+  EXPECT_EQ(damaged.code, 2);
+  EXPECT_THAT(damaged.err, HasSubstr("samples.jsonl: is missing or not as the campaign wrote it"));
+  std::filesystem::remove(archive + "/SHA256SUMS");
+  EXPECT_THAT(run({archive}).err, HasSubstr("without SHA256SUMS"));
 }
 
 TEST_F(Analyze, long_work_shows_progress_only_where_asked_for_off_a_terminal) {

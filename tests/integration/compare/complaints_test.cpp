@@ -95,8 +95,11 @@ TEST_F(Complaint, issue_08_a_time_limit_ends_grandchildren_too) {
       {"--batches", "1", "--pairs", "1", "-w", "0", "--timeout", "500ms", command, command});
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_EQ(processes_with(token), 0);
-  for (const Json& sample : samples())
+  ASSERT_EQ(samples().size(), 2U);
+  for (const Json& sample : samples()) {  // the second as the first: nothing went on beside it
     EXPECT_EQ(sample.at("status"), "timeout");
+    EXPECT_GE(sample.at("descendants_left"), 2) << "the daemon never started";
+  }
 }
 
 TEST_F(Complaint, issue_09_a_backgrounded_grandchild_does_not_extend_the_run) {
@@ -309,6 +312,14 @@ TEST_F(Complaint, issue_20_the_machine_is_described_or_said_to_be_unreadable) {
   const std::string host = read("archive/host.json");
   for (const char* fact : {"cpu", "kernel", "governor", "load", "clock", "aslr", "source", "g++"})
     EXPECT_THAT(host, HasSubstr(fact));
+  const auto parsed = parse_json(host, "host.json");
+  ASSERT_TRUE(parsed);
+  for (const char* fact :
+       {"cpu_model", "kernel_release", "governor", "load1", "clock_source", "aslr"}) {
+    ASSERT_TRUE(parsed->contains(fact)) << fact;
+    const Json& entry = parsed->at(fact);
+    EXPECT_NE(entry.at("value").is_null(), !entry.contains("reason")) << fact << entry;
+  }
   for (const Json& sample : samples())
     EXPECT_TRUE(!sample.at("load1").is_null() || sample.at("reasons").contains("load1"));
 }
@@ -382,7 +393,14 @@ TEST_F(Complaint, issue_22_commands_with_newlines_and_invalid_utf8_are_run_as_gi
 
 TEST_F(Complaint, issue_25_missing_counters_are_a_reason_and_not_a_crash) {
   compare({"--batches", "1", "--pairs", "1", "true", "true"});
-  EXPECT_THAT(read("archive/host.json"), HasSubstr("perf"));
+  const auto host = parse_json(read("archive/host.json"), "host.json");
+  ASSERT_TRUE(host);
+  const Json& counters = host->at("perf_counters");
+  if (counters.at("value").is_null())
+    EXPECT_THAT(counters.at("reason").get<std::string>(),
+                ::testing::MatchesRegex("perf_unavailable:E[A-Z]+"));
+  else
+    EXPECT_FALSE(counters.contains("reason"));
 }
 
 }  // namespace

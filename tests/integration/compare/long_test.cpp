@@ -42,6 +42,18 @@ class RampingLoad {
   std::thread thread_;
 };
 
+// PATH is another one while this lives.
+class OtherPath {
+ public:
+  explicit OtherPath(const char* value) : old_(std::getenv("PATH")) { setenv("PATH", value, 1); }
+  ~OtherPath() { setenv("PATH", old_.c_str(), 1); }
+  OtherPath(const OtherPath&) = delete;
+  OtherPath& operator=(const OtherPath&) = delete;
+
+ private:
+  std::string old_;
+};
+
 class LongCompare : public CompareTest {
  protected:
   struct Alarms {
@@ -86,7 +98,8 @@ TEST_F(LongCompare, issue_24_alarms_of_a_program_against_itself_are_rare_and_sym
   const int campaigns = is_long() ? 100 : 20;
   const Alarms found = alarms(campaigns, "wall");
   EXPECT_LE(found.slower + found.faster, allowed(campaigns));
-  EXPECT_LE(std::abs(found.slower - found.faster), allowed(campaigns));
+  // Twelve fair coins differ by more than 8 in 0.6 %, five by more than 4 in 6 %.
+  EXPECT_LE(std::abs(found.slower - found.faster), campaigns >= 100 ? 8 : 4);
 }
 
 TEST_F(LongCompare, issue_02_a_penalty_for_the_first_of_each_pair_does_not_bias_the_estimate) {
@@ -105,6 +118,9 @@ TEST_F(LongCompare, issue_02_a_penalty_for_the_first_of_each_pair_does_not_bias_
 
 TEST_F(LongCompare, ten_thousand_short_runs_need_little_memory_and_disk) {
   const int pairs = is_long() ? 500 : 100;
+  // Without a PATH: the kernel counts the peak of every reaped child as ours, and compilers that
+  // are asked for their versions are larger than assay.
+  const OtherPath no_path("/nonexistent");
   const Finished done = compare({"--batches", "10", "--pairs", std::to_string(pairs), "-w", "0",
                                  payload("exit 0"), payload("exit 0")});
   ASSERT_EQ(done.exit_code, 0) << done.err;

@@ -54,6 +54,7 @@ void clean_up() {
 void wait_for_payload(const std::string& token) {
   for (int waited = 0; waited < kHangGuardMs && processes_with(token).size() < 5; ++waited)
     usleep(1000);
+  EXPECT_FALSE(processes_with(token).empty()) << "the payload never started";
 }
 
 struct Tally {
