@@ -42,6 +42,37 @@ Campaign::Campaign(const CompareOptions& options, const Prepared& prepared,
     : options_(options), prepared_(prepared), launcher_(launcher), sink_(sink), plan_(sink.plan()) {
   for (const verdict::CasePolicy& one : sink.policy().cases)
     expectations_.push_back(verdict::expectation_of(sink.policy(), one));
+  watch_files();
+}
+
+void Campaign::watch_files() {
+  watched_.watch(options_.input, prepared_.input_sha256.value_or(""), "the input");
+  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+    const verdict::CasePolicy& policy = sink_.policy().cases[i];
+    for (const verdict::Side which : kSides) {
+      const PreparedSide& side = prepared_.cases[i].side(which);
+      const bool reference = which == verdict::Side::reference;
+      // A hook may build the program: then the first batch shows which one it is.
+      const bool built = !side.setup.empty() || !side.prepare.empty();
+      const std::string& recorded =
+          reference ? policy.reference.program_sha256 : policy.candidate.program_sha256;
+      watched_.watch(side.program, built ? "" : recorded,
+                     reference ? "the reference's program" : "the candidate's program");
+    }
+  }
+}
+
+// After every batch: runs of another program must not stand under the recorded name.
+void Campaign::check_files() {
+  const std::optional<std::string> what = watched_.changed();
+  if (!what)
+    return;
+  end_.ending.type = "failed";
+  end_.ending.reason = "files_changed";
+  end_.first_failure = fmt::format(
+      "in batch {} or before it {}: runs of different files cannot be compared; leave them alone "
+      "and run again",
+      batch_ + 1, *what);
 }
 
 Campaign::Unit Campaign::unit_at(std::size_t first) const {
@@ -116,6 +147,9 @@ Result<void> Campaign::leave_batch(std::int64_t batch) {
   end_.ending.batches_done = batch + 1;
   ASSAY_TRY_VOID(sink_.event("batch_ended", {{"batch", batch}}));
   ASSAY_TRY_VOID(sink_.sync());
+  check_files();
+  if (!running())
+    return {};
   const std::vector<int>& looks = plan_.options.looks;
   const auto done = static_cast<int>(batch + 1);
   if (done == plan_.options.batches || std::find(looks.begin(), looks.end(), done) == looks.end())

@@ -3,6 +3,7 @@
 
 #include "evidence_sink.h"
 #include "prepare.h"
+#include "watched_files.h"
 
 #include "assay/base/result.h"
 #include "assay/base/units.h"
@@ -60,6 +61,8 @@ class Campaign {
   std::optional<process::RunResult> run_one(const verdict::PlannedRun& planned);
   bool stopped_by(const Error& error);
   bool stop_requested();
+  void watch_files();
+  void check_files();
   void equalise_gap();
   process::RunRequest request_for(const Argv& argv) const;
   const host::LoadMeter::Reading& load();
@@ -75,6 +78,7 @@ class Campaign {
   const verdict::Plan& plan_;
   std::vector<verdict::Expectation> expectations_;  // by case
   CampaignEnd end_;
+  WatchedFiles watched_;
 
   const verdict::PlannedRun* group_ = nullptr;  // a run of the batch and case that are set up
   std::int64_t batch_ = -1;

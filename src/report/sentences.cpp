@@ -50,6 +50,9 @@ constexpr Reason kReasons[] = {
     {"figures_missing",
      "Some runs of complete pairs lack this figure, and a verdict from the others would be a "
      "choice among runs; it says nothing instead."},
+    {"files_changed",
+     "A program or the input changed while the campaign ran, so its runs are not of one thing; the "
+     "campaign stopped there."},
     {"gaps_differ",
      "The pause before a run differs between the sides, which changes caches and clock frequency "
      "(a --prepare or --conclude that takes longer on one side does that); --idle-gap makes the "

@@ -62,6 +62,34 @@ TEST_F(Limits, a_hook_that_hangs_is_ended_and_named_and_what_was_measured_is_kep
   EXPECT_TRUE(exists("archive/SHA256SUMS"));
 }
 
+TEST_F(Limits, a_program_that_changes_in_the_middle_ends_the_campaign_after_its_batch) {
+  write("prog", "#!/bin/sh\nif [ \"$ASSAY_ITERATION\" = 6 ]; then echo '#' >>prog; fi\nexit 0\n",
+        0755);
+  const Finished done = compare(
+      {"--batches", "8", "--pairs", "2", "-w", "0", "--fail-if-slower", "900", "true", "./prog"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("the candidate's program"), HasSubstr("prog has other"),
+                              HasSubstr("in batch 4 or before it")));
+  EXPECT_EQ(report().at("ending").at("reason"), "files_changed");
+  EXPECT_EQ(samples().size(), 16U);
+  EXPECT_TRUE(exists("archive/SHA256SUMS"));
+}
+
+TEST_F(Limits, an_input_that_changes_in_the_middle_ends_the_campaign) {
+  write("in", "1\n");
+  const Finished done = few({"--input", "in", "sh -c 'echo 2 >>in'", "true"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("the input in has other bytes"));
+}
+
+TEST_F(Limits, a_program_that_a_hook_builds_is_held_against_what_the_first_batch_had) {
+  write("prog", "#!/bin/sh\nexit 1\n", 0755);
+  EXPECT_EQ(few({"-s", "cp /bin/true prog", "./prog", "true"}).exit_code, 0);
+  const Finished done = assay({"compare", "--archive", "b", "--batches", "2", "--pairs", "1", "-w",
+                               "0", "-s", "sh -c 'echo \"#$$\" >>prog'", "./prog", "true"});
+  EXPECT_EQ(done.exit_code, 2);
+}
+
 TEST_F(Limits, an_oracle_command_that_hangs_is_ended_and_named) {
   const Finished done =
       few({"--hook-timeout", "200ms", "--oracle-cmd", "sleep 600", "true", "true"});
