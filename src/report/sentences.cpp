@@ -44,6 +44,9 @@ constexpr Reason kReasons[] = {
     {"evidence_not_persisted",
      "A record could not be written durably (disk full or read-only?), so the campaign stopped: a "
      "result without evidence is worth nothing."},
+    {"exits_differ",
+     "The sides ended in different ways (exit codes or signals), so the times may belong to "
+     "different work; where every failure is ignored, no gate passes with that."},
     {"fail_impossible_at_this_layout",
      "With this many batches and cases the corrected test cannot reach FAIL whatever is measured; "
      "use more batches (--batches) or fewer cases."},

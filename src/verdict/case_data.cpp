@@ -113,6 +113,19 @@ OutputEquality compare_outputs(const Campaign& campaign, std::size_t index) {
   return {true, ""};
 }
 
+// Runs that ended badly are here only where --ignore-failure accepts them; a side that ends in ways
+// that the other never does has done other work.
+bool exits_differ(const Campaign& campaign, std::size_t index) {
+  const CompareInputs& in = *campaign.inputs;
+  std::set<std::pair<std::int64_t, std::int64_t>> ends[2];
+  for (std::size_t seq = 0; seq < in.plan.runs.size(); ++seq) {
+    const Sample* s = campaign.by_seq[seq];
+    if (s != nullptr && static_cast<std::size_t>(in.plan.runs[seq].case_index) == index)
+      ends[static_cast<std::size_t>(s->side)].emplace(s->exit_code.value_or(-1), s->signal);
+  }
+  return !ends[0].empty() && !ends[1].empty() && ends[0] != ends[1];
+}
+
 Result<void> check_cases(const CompareInputs& in) {
   const std::vector<std::string>& names = in.plan.options.cases;
   bool same = names.size() == in.policy.cases.size();
@@ -166,6 +179,8 @@ Result<Campaign> collect(const CompareInputs& inputs, int batch_limit) {
   for (std::size_t i = 0; i < campaign.cases.size(); ++i) {
     collect_case(campaign, i);
     campaign.cases[i].outputs = compare_outputs(campaign, i);
+    campaign.cases[i].exits_differ =
+        campaign.cases[i].blockers.empty() && exits_differ(campaign, i);
     for (const CompletePair& pair : campaign.cases[i].pairs)
       batches.insert(pair.batch);
   }

@@ -39,6 +39,7 @@ struct CaseData {
   std::int64_t pairs_rejected = 0;  // ran, but a run of them is not usable
   std::set<std::string> blockers;   // run_failed, wrong_output, ...: of every phase
   OutputEquality outputs;
+  bool exits_differ = false;  // exit codes or signals that only one side's runs ended with
 };
 
 struct Campaign {

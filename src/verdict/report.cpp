@@ -118,7 +118,7 @@ Json observed_subset(const Campaign& campaign, const std::vector<CaseVerdicts>& 
                      bool incomplete) {
   const Gates& gates = campaign.inputs->policy.gates;
   const bool usable = std::all_of(campaign.cases.begin(), campaign.cases.end(), [](const auto& c) {
-    return c.blockers.empty() && c.outputs.equal.value_or(true);
+    return c.blockers.empty() && c.outputs.equal.value_or(true) && !c.exits_differ;
   });
   if (!incomplete || !usable)
     return nullptr;
@@ -155,7 +155,7 @@ std::set<std::string> blockers_of(const Campaign& campaign,
   for (const CaseVerdicts& one : verdicts)
     for (const VerdictValue& v : one)
       for (const char* code : {"planned_runs_missing", "outputs_differ", "output_not_deterministic",
-                               "figures_missing", "no_complete_pairs"})
+                               "exits_differ", "figures_missing", "no_complete_pairs"})
         if (v.status == "INCOMPLETE" && v.reasons.count(code) != 0)
           blockers.insert(code);
   return blockers;

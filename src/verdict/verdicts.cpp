@@ -284,6 +284,11 @@ void apply_blockers(const Campaign& campaign, const CaseData& data, VerdictValue
     else
       v.reasons.insert(data.outputs.reason);
   }
+  if (data.exits_differ)
+    v.reasons.insert("exits_differ");
+  // Who lists codes has said that they are as good as 0; who ignores every failure has not.
+  if (data.exits_differ && campaign.inputs->policy.ignore_all_failures)
+    blockers.insert("exits_differ");
   v.reasons.insert(blockers.begin(), blockers.end());
   if (v.gated && !blockers.empty())
     v.status = "INCOMPLETE";

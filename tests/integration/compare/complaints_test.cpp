@@ -151,6 +151,10 @@ TEST_F(Complaint, issue_12_ignored_failures_are_measurements) {
       compare({"-i", "--batches", "2", "--pairs", "2", payload("exit 3"), payload("exit 4")});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(report().at("cases").at(0).at("pairs_complete"), 4);
+  EXPECT_THAT(report().at("reason_codes"), Contains("exits_differ"));
+  done = assay({"compare", "--no-archive", "-i", "--batches", "8", "--pairs", "2", "-w", "0",
+                "--fail-if-slower", "900", payload("exit 0"), payload("exit 4")});
+  EXPECT_EQ(done.exit_code, 3) << "a side that always fails never passes";
   done = assay({"compare", "--archive", "b", "-i=3,4", "--batches", "2", "--pairs", "2",
                 payload("exit 3"), payload("exit 4")});
   EXPECT_EQ(done.exit_code, 0) << done.err;
