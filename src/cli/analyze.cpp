@@ -175,7 +175,7 @@ Result<void> check_digests(const evidence::ArchiveReader& archive, const std::st
       return fail(ErrorCode::invalid_format,
                   "is missing or not as the campaign wrote it (see SHA256SUMS): the archive is "
                   "damaged",
-                  printable(path + "/" + name));
+                  printable(fmt::format("{}/{}", path, name)));
   }
   return {};
 }
