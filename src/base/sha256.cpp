@@ -122,6 +122,10 @@ Result<std::string> sha256_descriptor(int fd, const std::string& where) {
   return hash.snapshot_hex();
 }
 
+bool is_sha256_hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string to_hex(std::string_view raw) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;

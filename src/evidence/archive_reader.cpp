@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
@@ -20,12 +19,6 @@ constexpr std::size_t kMaxLine = std::size_t{16} * 1024 * 1024;
 // A manifest is kept as its author wrote it; every other document is assay's own.
 bool must_be_canonical(std::string_view name) {
   return name != "manifest.json";
-}
-
-bool is_digest(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
 }
 
 // Cuts a byte stream into LF-terminated lines.
@@ -144,7 +137,7 @@ Result<void> ArchiveReader::for_each_line(
 }
 
 Result<std::string> ArchiveReader::blob(const std::string& digest) const {
-  if (!is_digest(digest))
+  if (!is_sha256_hex(digest))
     return fail(ErrorCode::invalid_argument, "a blob is named by 64 lower-case hex digits", path_);
   const std::string path = path_ + "/blobs/sha256/" + digest.substr(0, 2) + "/" + digest;
   ASSAY_TRY(std::string bytes, read_file(path));

@@ -148,8 +148,4 @@ bool is_plain_path(std::string_view text) {
   return true;
 }
 
-bool is_sha256(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 }  // namespace assay::suite

@@ -56,7 +56,6 @@ class Fields {
 bool is_name(std::string_view text);
 // A relative path without "." or ".." or empty parts.
 bool is_plain_path(std::string_view text);
-bool is_sha256(std::string_view text);
 bool is_blank(std::string_view text);
 
 }  // namespace assay::suite

@@ -1,5 +1,6 @@
 #include "read_case.h"
 
+#include "assay/base/sha256.h"
 #include "assay/base/text.h"
 
 #include <fmt/format.h>
@@ -105,7 +106,7 @@ Result<std::map<std::string, std::string>> read_fingerprints(Fields& fields) {
     if (!is_plain_path(path))
       return tl::unexpected(fields.fault_at(
           "source_sha256", path, "a path is relative to the manifest's folder and stays below it"));
-    if (!is_sha256(digest))
+    if (!is_sha256_hex(digest))
       return tl::unexpected(
           fields.fault_at("source_sha256", path, "expected 64 lower-case hexadecimal digits"));
   }
@@ -140,7 +141,7 @@ Result<std::optional<Input>> read_input(Fields& parent, const Case& one) {
   if (input.file && one.source_sha256.count(*input.file) == 0)
     return tl::unexpected(
         found->fault("file", printable(*input.file, 120) + " has no fingerprint in source_sha256"));
-  if (input.sha256 && (!is_sha256(*input.sha256) || input.file))
+  if (input.sha256 && (!is_sha256_hex(*input.sha256) || input.file))
     return tl::unexpected(
         found->fault("sha256", "expected 64 lower-case hexadecimal digits, beside a generator"));
   return std::optional<Input>(std::move(input));

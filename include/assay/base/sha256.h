@@ -37,5 +37,7 @@ Result<std::string> sha256_file(const std::string& path);
 // The same for an open descriptor, from its current position; `where` names it in errors.
 Result<std::string> sha256_descriptor(int fd, const std::string& where);
 std::string to_hex(std::string_view raw);
+// Whether it is written as a digest is: 64 lower-case hexadecimal digits.
+bool is_sha256_hex(std::string_view text);
 
 }  // namespace assay
