@@ -45,6 +45,10 @@ std::string_view limit_behind(int err) {
     return " (this process may not write larger files, RLIMIT_FSIZE: raise it with `ulimit -f`)";
   if (err == EMFILE)
     return " (this process may not open more files, RLIMIT_NOFILE: raise it with `ulimit -n`)";
+  if (err == ENOSPC)
+    return " (free some there, or name a place with more)";
+  if (err == EDQUOT)
+    return " (your quota there is used up: free some, or name another place)";
   if (err == ENOMEM)
     return " (memory is short, or limited for this process: see `ulimit -v`)";
   return "";

@@ -1,5 +1,6 @@
 #include "assay/base/sha256.h"
 
+#include "assay/base/file_state.h"
 #include "assay/base/files.h"
 
 #include <openssl/evp.h>
@@ -33,12 +34,6 @@ Context new_context() {
   Context context(EVP_MD_CTX_new());
   ASSAY_CHECK(context != nullptr, "out of memory");
   return context;
-}
-
-bool same_file_state(const struct stat& a, const struct stat& b) {
-  return a.st_size == b.st_size && a.st_ino == b.st_ino && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
-         a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
 }  // namespace

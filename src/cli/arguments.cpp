@@ -222,7 +222,11 @@ CLI::Option* add_limit(CLI::App& app, const std::string& flags, std::optional<st
   const auto parse = [](const std::string& text, const std::string& name) -> Result<std::int64_t> {
     if (text == "0")
       return 0;
-    return parse_duration(text, name).map([](Nanoseconds time) { return time.value; });
+    const auto time = parse_duration(text, name);
+    if (!time)
+      return bad_value(
+          text, "a time such as 30, 1.5s, 500ms or 2m, at most 30 days, or 0 for no limit", name);
+    return time->value;
   };
   return add_strict(app, flags, into, parse, "TIME")->description(help);
 }

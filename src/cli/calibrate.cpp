@@ -59,6 +59,32 @@ void add_flags(CLI::App& app, Flags& flags) {
                  "after --: the program to copy and run (built-in work)");
 }
 
+// A flag that would change nothing is refused: whoever gave it expects that it does something.
+Result<void> check_combination(const CLI::App& app, const Flags& flags) {
+  const auto refuse = [](const std::string& flag, const std::string& why) {
+    return fail(ErrorCode::invalid_argument, why, flag);
+  };
+  if (flags.run.blocks && flags.inject)
+    return refuse("--blocks", "conflicts with --inject: leave one out");
+  if (flags.budget && flags.run.batches)
+    return refuse("--batches", "conflicts with --budget, which chooses them: leave one out");
+  if (!flags.run.command.empty() && flags.work_ns)
+    return refuse("--work",
+                  "is the length of the built-in program, and a COMMAND is given: leave one out");
+  const std::initializer_list<const char*> simulated = {"--replications", "--markdown"};
+  const std::initializer_list<const char*> measured = {
+      "--budget", "--batches", "--work", "--inject", "--blocks", "--busy", "--archive", "COMMAND"};
+  for (const char* flag : flags.simulate ? measured : simulated)
+    if (app.count(flag) != 0)
+      return refuse(flag,
+                    flags.simulate
+                        ? "belongs to a measurement, and --simulate runs no program: leave one out"
+                        : "belongs to --simulate: add it, or leave this out");
+  if (flags.json && flags.simulate_flags.markdown)
+    return refuse("--markdown", "conflicts with --json: leave one out");
+  return {};
+}
+
 int exit_code(const Json& report) {
   if (report.at("status") == "interrupted")
     return interrupted_exit_code(process::stop_signal());
@@ -134,9 +160,8 @@ int calibrate_main(const std::vector<std::string>& args) {
   flags.run.inject_percent = flags.inject.value_or(0);
   flags.run.busy_threads = flags.busy.value_or(0);
   flags.run.work_ns = flags.work_ns.value_or(5'000'000);
-  if (flags.run.blocks && flags.run.inject_percent > 0)
-    return report_error(
-        {ErrorCode::invalid_argument, "choose one of --blocks and --inject", "--blocks"});
+  if (const auto clear = check_combination(app, flags); !clear)
+    return report_error(clear.error());
   if (flags.simulate) {
     flags.simulate_flags.seed = flags.run.seed.value_or(20261130);
     flags.simulate_flags.json = flags.json;

@@ -60,7 +60,7 @@ void write_stderr(std::string_view bytes);
 // "assay: where: what" on stderr. Returns 130 or 143 for interrupted (the latter after SIGTERM),
 // else 2.
 int report_error(const Error& error);
-// 130, 143 or 129 for the signal that stopped a campaign.
+// 129, 130, 131 or 143 for the signal that stopped a campaign.
 int interrupted_exit_code(int signal);
 
 // Progress on stderr: on a TTY one line that is rewritten (at most 10 times a second), elsewhere a

@@ -210,6 +210,15 @@ std::vector<Export> files_written(const Flags& f) {
   return files;
 }
 
+// The flag that prints a document to stdout; "" where none does.
+std::string on_stdout(const Flags& f) {
+  if (f.json)
+    return "--json";
+  const auto export_there = std::find_if(f.exports.begin(), f.exports.end(),
+                                         [](const Export& e) { return e.path == "-"; });
+  return export_there == f.exports.end() ? "" : export_there->flag + " -";
+}
+
 // Nothing that is written may replace what the campaign reads or writes elsewhere.
 Result<void> check_files(const Flags& f) {
   std::vector<Export> in_use = files_read(f);
@@ -219,7 +228,15 @@ Result<void> check_files(const Flags& f) {
   in_use.insert(in_use.end(), written.begin(), written.end());
   if (f.run.archive)
     in_use.push_back({"--archive", *f.run.archive});
-  return check_exports(f.exports, f.json, in_use);
+  ASSAY_TRY_VOID(check_exports(f.exports, f.json, in_use));
+  const std::string document = on_stdout(f);
+  const auto& outputs = f.run.output;
+  if (!document.empty() && std::find(outputs.begin(), outputs.end(), "inherit") != outputs.end())
+    return fail(ErrorCode::invalid_argument,
+                "inherit would mix what the programs print into the document of " + document +
+                    " on stdout; give that a file name, or use --show-output",
+                "--output");
+  return {};
 }
 
 Result<void> set_options(Flags& f) {
@@ -277,21 +294,15 @@ Result<std::string> rendered(const Export& target, const compare::CompareResult&
   return kind == "csv" ? report::csv(lines) : report::hyperfine_json(result.report, lines);
 }
 
-Result<void> print_result(const Flags& f, const Style& style,
+Result<void> print_report(const Flags& f, const Style& style,
                           const compare::CompareResult& result) {
-  for (const Export& target : f.exports) {
-    ASSAY_TRY(const std::string bytes, rendered(target, result));
-    ASSAY_TRY_VOID(write_export(target, bytes));
-  }
-  const bool machine = f.json || std::any_of(f.exports.begin(), f.exports.end(),
-                                             [](const Export& e) { return e.path == "-"; });
   const std::string place = result.archive_path.empty()
                                 ? ""
                                 : fmt::format("archive: {}\n", printable(result.archive_path));
   if (f.json) {
     ASSAY_TRY_VOID(write_stdout(result.report_bytes));
   }
-  if (machine) {
+  if (!on_stdout(f).empty()) {
     if (!style.silent)
       write_stderr(place);
     return {};
@@ -304,6 +315,24 @@ Result<void> print_result(const Flags& f, const Style& style,
                                                                .columns = style.columns,
                                                                .time_unit = f.unit,
                                                                .sort = f.sort}));
+}
+
+// An export that fails takes neither the others nor the report with it. False after any error, all
+// of which are printed.
+bool print_result(const Flags& f, const Style& style, const compare::CompareResult& result) {
+  std::vector<Error> errors;
+  for (const Export& target : f.exports) {
+    const auto written = rendered(target, result).and_then([&target](const std::string& bytes) {
+      return write_export(target, bytes);
+    });
+    if (!written)
+      errors.push_back(written.error());
+  }
+  if (const auto printed = print_report(f, style, result); !printed)
+    errors.push_back(printed.error());
+  for (const Error& error : errors)
+    report_error(error);
+  return errors.empty();
 }
 
 int measure(Flags& f, const Style& style) {
@@ -322,14 +351,25 @@ int measure(Flags& f, const Style& style) {
   line.finish();
   if (!result)
     return report_error(result.error());
-  const auto printed = print_result(f, style, *result);
+  const bool printed = print_result(f, style, *result);
   if (!result->first_failure.empty())
     write_stderr(fmt::format("assay: {}\n", result->first_failure));
-  if (!printed)
-    return report_error(printed.error());
+  // A terminal that went away (SIGHUP) cannot be printed to either: the signal is the reason.
   if (result->stop_signal != 0)
     return interrupted_exit_code(result->stop_signal);
-  return verdict::exit_code_of(result->report);
+  return printed ? verdict::exit_code_of(result->report) : kExitInvalid;
+}
+
+int print_plan(const Flags& f) {
+  const auto text = f.json ? compare::plan_documents(f.run).map([](const Json& documents) {
+    return canonical_json(documents) + "\n";
+  })
+                           : compare::describe_plan(f.run);
+  if (!text)
+    return report_error(text.error());
+  if (const auto written = write_stdout(*text); !written)
+    return report_error(written.error());
+  return kExitDone;
 }
 
 }  // namespace
@@ -349,14 +389,7 @@ int compare_main(const std::vector<std::string>& args) {
     if (!style->silent)
       write_stderr(fmt::format("assay: note: {}\n", text));
   };
-  if (!flags.dry_run)
-    return measure(flags, *style);
-  const auto text = compare::describe_plan(flags.run);
-  if (!text)
-    return report_error(text.error());
-  if (const auto written = write_stdout(*text); !written)
-    return report_error(written.error());
-  return kExitDone;
+  return flags.dry_run ? print_plan(flags) : measure(flags, *style);
 }
 
 }  // namespace assay::cli

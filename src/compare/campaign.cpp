@@ -21,7 +21,16 @@ constexpr Nanoseconds kWidestGap(INT64_C(60'000'000'000));
 constexpr Bytes kHookOutput(INT64_C(64) << 10);
 
 const char* signal_reason(int signal) {
-  return signal == SIGINT ? "sigint" : signal == SIGTERM ? "sigterm" : "sighup";
+  switch (signal) {
+    case SIGINT:
+      return "sigint";
+    case SIGQUIT:
+      return "sigquit";
+    case SIGTERM:
+      return "sigterm";
+    default:
+      return "sighup";
+  }
 }
 
 bool same_pair(const verdict::PlannedRun& a, const verdict::PlannedRun& b) {

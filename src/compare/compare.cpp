@@ -104,6 +104,14 @@ Result<std::optional<std::string>> place_of(const CompareOptions& options, const
   return std::optional(std::move(path));
 }
 
+// What --dry-run checks: all that a campaign checks before its first run.
+Result<Prepared> rehearse(const CompareOptions& options) {
+  ASSAY_TRY(Prepared prepared, prepare(options));
+  ASSAY_TRY_VOID(place_of(options, prepared, uuid_v4()));
+  give_notices(options, prepared);
+  return prepared;
+}
+
 }  // namespace
 
 Result<CompareResult> run_compare(const CompareOptions& options, process::Launcher& launcher,
@@ -141,9 +149,17 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
   return result;
 }
 
+Result<Json> plan_documents(const CompareOptions& options) {
+  ASSAY_TRY(const Prepared prepared, rehearse(options));
+  const host::Redactor redact = host::Redactor::for_this_process();
+  const verdict::Plan plan = verdict::make_plan(prepared.plan);
+  ASSAY_TRY(Json plan_json, parse_json(verdict::plan_text(plan), "plan.json"));
+  return Json{{"plan", std::move(plan_json)},
+              {"policy", verdict::policy_json(policy_of(options, prepared, redact))}};
+}
+
 Result<std::string> describe_plan(const CompareOptions& options) {
-  ASSAY_TRY(const Prepared prepared, prepare(options));
-  give_notices(options, prepared);
+  ASSAY_TRY(const Prepared prepared, rehearse(options));
   const verdict::PlanOptions& plan = prepared.plan;
   std::string text = fmt::format("seed {}{}\n", plan.seed, options.seed ? "" : " (drawn now)");
   text += fmt::format("{} batches x {} pairs, {} warm-up pair{} per batch and case{}\n",

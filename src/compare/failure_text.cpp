@@ -128,7 +128,10 @@ std::string difference_text(std::string_view expected, std::string_view got) {
 std::string failure_text(const FailedRun& failed) {
   std::string text = fmt::format("{} {}", run_label(failed), what_happened(failed));
   const std::string excerpt = stderr_excerpt(failed.result.err.bytes);
-  text += excerpt.empty() ? "\n  (stderr is empty)" : fmt::format("\n  its stderr:{}", excerpt);
+  if (!excerpt.empty())
+    text += fmt::format("\n  its stderr:{}", excerpt);
+  else if (failed.sample.stderr_sha256)
+    text += "\n  (stderr is empty)";
   const std::string_view fix = fix_for(failed.why);
   if (!fix.empty())
     text += fmt::format("\n  {}", fix);

@@ -1,5 +1,6 @@
 #include "watched_files.h"
 
+#include "assay/base/file_state.h"
 #include "assay/base/sha256.h"
 #include "assay/base/text.h"
 
@@ -12,10 +13,6 @@ namespace {
 
 constexpr std::size_t kShownPath = 160;
 
-bool same_time(const timespec& a, const timespec& b) {
-  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 }  // namespace
 
 void WatchedFiles::watch(const std::string& path, const std::string& sha256,
@@ -26,17 +23,12 @@ void WatchedFiles::watch(const std::string& path, const std::string& sha256,
     files_.push_back({path, sha256, what, std::nullopt});
 }
 
-bool WatchedFiles::same(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
-         same_time(a.st_mtim, b.st_mtim) && same_time(a.st_ctim, b.st_ctim);
-}
-
 std::optional<std::string> WatchedFiles::look_at(File& file) {
   const std::string name = fmt::format("{} {}", file.what, printable(file.path, kShownPath));
   struct stat now {};
   if (stat(file.path.c_str(), &now) != 0)
     return name + " is gone";
-  if (!S_ISREG(now.st_mode) || (file.seen && same(*file.seen, now)))
+  if (!S_ISREG(now.st_mode) || (file.seen && same_file_state(*file.seen, now)))
     return std::nullopt;
   file.seen = now;
   const auto digest = sha256_file(file.path);

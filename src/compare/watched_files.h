@@ -23,7 +23,6 @@ class WatchedFiles {
     std::string path, sha256, what;
     std::optional<struct stat> seen;
   };
-  static bool same(const struct stat& a, const struct stat& b);
   static std::optional<std::string> look_at(File& file);
 
   std::vector<File> files_;

@@ -3,11 +3,13 @@
 
 #include "assay/base/ids.h"
 #include "assay/base/sha256.h"
+#include "assay/base/text.h"
 #include "assay/evidence/archive.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
 #include <unistd.h>
@@ -24,6 +26,14 @@ Error not_persisted(const Error& cause) {
   return Error{ErrorCode::not_persisted, "evidence not persisted: " + cause.what, cause.where};
 }
 
+std::string blob_directory(const std::string& digest) {
+  return "blobs/sha256/" + digest.substr(0, 2);
+}
+
+std::string blob_name(const std::string& digest) {
+  return blob_directory(digest) + "/" + digest;
+}
+
 }  // namespace
 
 struct ArchiveWriter::State {
@@ -36,7 +46,8 @@ struct ArchiveWriter::State {
   AppendFile samples;
   Sha256 samples_digest;
   std::int64_t runs_kept = 0;  // lines of samples.jsonl that are on disk
-  std::set<std::string> blobs;
+  // Every file that was written whole, by its name in the archive, with its digest.
+  std::map<std::string, std::string> written;
   std::set<std::string> blob_directories;
   std::optional<Error> failure;  // sticky
   bool finalized = false;
@@ -84,8 +95,15 @@ struct ArchiveWriter::State {
                                        {"samples_sha256", samples_digest.snapshot_hex()}});
   }
 
+  // Writes a file whole and remembers what it must hold.
+  Result<void> write_file(const std::string& name, std::string_view bytes) {
+    ASSAY_TRY_VOID(write_new_file(at(name), bytes));
+    written.emplace(name, sha256_hex(bytes));
+    return {};
+  }
+
   Result<void> write_blob(const std::string& digest, std::string_view bytes) {
-    const std::string directory = at("blobs/sha256/" + digest.substr(0, 2));
+    const std::string directory = at(blob_directory(digest));
     if (blob_directories.count(directory) == 0) {
       // An archive that was removed must not come back as a directory of blobs.
       if (::access(samples.path().c_str(), F_OK) != 0)
@@ -94,37 +112,67 @@ struct ArchiveWriter::State {
       ASSAY_TRY_VOID(make_directories(directory));
       blob_directories.insert(directory);
     }
-    return write_new_file(directory + "/" + digest, bytes);
+    return write_file(blob_name(digest), bytes);
   }
 
-  // What the file system gives back must be what was appended, before a verdict is derived from it.
-  Result<void> check_lines() const {
-    ASSAY_TRY(const std::string samples_now, sha256_file(samples.path()));
-    if (samples_now != samples_digest.snapshot_hex())
-      return fail(ErrorCode::io, "the file does not hold what was appended to it", samples.path());
-    ASSAY_TRY(const std::string events_now, sha256_file(at("events.jsonl")));
-    if (events_now != journal.digest())
-      return fail(ErrorCode::io, "the file does not hold what was appended to it",
-                  at("events.jsonl"));
-    return {};
+  // What the file system gives back must be what was written, no more and no less: before a verdict
+  // is derived from it, and before it is certified.
+  Result<std::vector<InventoryEntry>> checked_inventory() const {
+    ASSAY_TRY(std::vector<InventoryEntry> entries, take_inventory(root));
+    std::size_t found = 0;
+    for (const InventoryEntry& entry : entries) {
+      if (entry.is_directory) {
+        if (!is_own_directory(entry.path))
+          return foreign(entry.path);
+        continue;
+      }
+      const auto own = written.find(entry.path);
+      if (own == written.end())
+        return foreign(entry.path);
+      if (own->second != entry.sha256)
+        return fail(ErrorCode::io,
+                    "the file does not hold what was written to it: something else changed it",
+                    at(entry.path));
+      ++found;
+    }
+    if (found != written.size())
+      return fail(ErrorCode::io, "the file is gone: something else removed it",
+                  at(first_missing(entries)));
+    return entries;
+  }
+
+  bool is_own_directory(const std::string& name) const {
+    return name == "blobs" || name == "blobs/sha256" || blob_directories.count(at(name)) != 0;
+  }
+
+  tl::unexpected<Error> foreign(const std::string& name) const {
+    return fail(ErrorCode::io, "was not written by this campaign: move it out of the archive",
+                at(printable(name)));
+  }
+
+  std::string first_missing(const std::vector<InventoryEntry>& entries) const {
+    std::set<std::string> present;
+    for (const InventoryEntry& entry : entries)
+      present.insert(entry.path);
+    for (const auto& [name, digest] : written)
+      if (present.count(name) == 0)
+        return name;
+    return "";
   }
 
   Result<void> end_lines(std::string_view terminal_type, Json payload) {
     ASSAY_TRY_VOID(journal.append(terminal_type, std::move(payload)));
     ASSAY_TRY_VOID(samples.close());
     ASSAY_TRY_VOID(journal.close());
-    return check_lines();
+    written["samples.jsonl"] = samples_digest.snapshot_hex();
+    written["events.jsonl"] = journal.digest();
+    ASSAY_TRY_VOID(checked_inventory());
+    return {};
   }
 
   Result<void> write_closing_files(const std::string& report) {
-    ASSAY_TRY_VOID(write_new_file(at("report.json"), report));
-    ASSAY_TRY(const std::vector<InventoryEntry> entries, take_inventory(root));
-    const auto reported = std::find_if(entries.begin(), entries.end(), [](const auto& entry) {
-      return entry.path == "report.json";
-    });
-    if (reported == entries.end() || reported->sha256 != sha256_hex(report))
-      return fail(ErrorCode::io, "the file does not hold what was written to it",
-                  at("report.json"));
+    ASSAY_TRY_VOID(write_file("report.json", report));
+    ASSAY_TRY(const std::vector<InventoryEntry> entries, checked_inventory());
     const std::string inventory = inventory_text(entries);
     ASSAY_TRY_VOID(write_new_file(at("inventory.json"), inventory));
     return write_new_file(at("SHA256SUMS"), checksum_text(entries, sha256_hex(inventory)));
@@ -231,10 +279,13 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, const Archi
     ASSAY_TRY(Journal journal, Journal::create(path + "/events.jsonl"));
     auto state = std::make_unique<State>(path, std::move(journal), std::move(samples));
     state->id = id;
+    for (const GoverningFile& file : files)
+      state->written[file.name] = digests[file.name].get<std::string>();
+    state->written["header.json"] = sha256_hex(head_bytes + "\n");
     ASSAY_TRY_VOID(
         state->journal.append(kFirstEvent, {{"schema", schema()},
                                             {"archive_id", id},
-                                            {"header_sha256", sha256_hex(head_bytes + "\n")},
+                                            {"header_sha256", state->written["header.json"]},
                                             {"policy_sha256", digests["policy.json"]},
                                             {"plan_sha256", digests["plan.json"]},
                                             {"host_sha256", digests["host.json"]}}));
@@ -267,17 +318,15 @@ Result<void> ArchiveWriter::append_samples(std::string_view lines, const PairAnc
 Result<std::string> ArchiveWriter::store_blob(std::string_view bytes) {
   ASSAY_TRY_VOID(state_->usable());
   std::string digest = sha256_hex(bytes);
-  if (state_->blobs.count(digest) != 0)
-    return digest;
-  ASSAY_TRY_VOID(state_->keep(state_->write_blob(digest, bytes)));
-  state_->blobs.insert(digest);
+  if (state_->written.count(blob_name(digest)) == 0)
+    ASSAY_TRY_VOID(state_->keep(state_->write_blob(digest, bytes)));
   return digest;
 }
 
 Result<void> ArchiveWriter::add_calibration(const Json& calibration) {
   ASSAY_TRY_VOID(state_->usable());
   ASSAY_TRY(const std::string bytes, try_canonical_json(calibration, "calibration.json"));
-  return state_->keep(write_new_file(state_->at("calibration.json"), bytes + "\n"));
+  return state_->keep(state_->write_file("calibration.json", bytes + "\n"));
 }
 
 Result<void> ArchiveWriter::sync() {

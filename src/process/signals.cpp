@@ -51,6 +51,7 @@ void install_signal_handlers() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);  // even if ignored: shells start background jobs so
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGQUIT, &action, nullptr);
   if (!is_ignored(SIGHUP))  // nohup asks to outlive the terminal
     sigaction(SIGHUP, &action, nullptr);
 }

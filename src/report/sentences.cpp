@@ -180,6 +180,7 @@ constexpr Reason kReasons[] = {
      "the program do more work inside one run."},
     {"sighup", "The terminal went away (SIGHUP)."},
     {"sigint", "Somebody pressed Ctrl-C."},
+    {"sigquit", "Somebody pressed Ctrl-\\ (SIGQUIT)."},
     {"sigterm", "The process was asked to end (SIGTERM)."},
     {"single_batch", "All pairs come from one batch, so the spread between set-ups is unknown."},
     {"steal_high",

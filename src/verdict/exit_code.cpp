@@ -10,6 +10,7 @@ constexpr int kIncomplete = 3;
 constexpr int kInconclusive = 4;
 constexpr int kHungUp = 129;
 constexpr int kInterrupted = 130;
+constexpr int kQuit = 131;
 constexpr int kTerminated = 143;
 
 std::string text_at(const Json& json, const char* outer, const char* inner) {
@@ -33,6 +34,8 @@ int of_interruption(const Json& report) {
     return kTerminated;
   if (reason == "sighup")
     return kHungUp;
+  if (reason == "sigquit")
+    return kQuit;
   return reason == "launcher_lost" ? kInvalid : kInterrupted;
 }
 

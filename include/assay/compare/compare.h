@@ -85,6 +85,9 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
 // --dry-run: the same checks, then the plan in plain words. Runs and writes nothing (an
 // --oracle-cmd is not run).
 Result<std::string> describe_plan(const CompareOptions& options);
+// The same for programs: {"plan": plan.json, "policy": policy.json}, as a campaign with this seed
+// would record them.
+Result<Json> plan_documents(const CompareOptions& options);
 
 // The points of `-P VAR MIN MAX -D STEP`, exact in decimal: ("0.5", "2", "0.5") -> 0.5 1.0 1.5 2.0.
 Result<std::vector<std::string>> scan_values(const std::string& min, const std::string& max,

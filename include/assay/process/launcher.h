@@ -48,7 +48,8 @@ class Launcher {
 // The path that execvp would run, or an Error that says not found / not executable.
 Result<std::string> resolve_program(const std::string& name);
 
-// SIGINT, SIGTERM and SIGHUP become a flag and a readable descriptor. Installed once, by cli.
+// SIGINT, SIGTERM, SIGQUIT and SIGHUP become a flag and a readable descriptor. Installed once, by
+// cli.
 void install_signal_handlers();
 // 0, or the signal that asked us to stop. A second signal while stopping does not abort the
 // archive.

@@ -212,6 +212,34 @@ TEST(Command, a_closed_or_full_standard_output_is_named_and_exits_2) {
   }
 }
 
+TEST(Calibrate, a_flag_that_would_change_nothing_is_refused) {
+  const std::pair<std::vector<std::string>, const char*> refused[] = {
+      {{"--budget", "5", "--batches", "20"}, "--batches"},
+      {{"--blocks", "--inject", "3"}, "--blocks"},
+      {{"--work", "1ms", "--", "true"}, "--work"},
+      {{"--markdown"}, "--markdown"},
+      {{"--replications", "20"}, "--replications"},
+      {{"--simulate", "--batches", "20"}, "--batches"},
+      {{"--simulate", "--archive", "here"}, "--archive"},
+      {{"--simulate", "--", "true"}, "COMMAND"},
+      {{"--simulate", "--markdown", "--json"}, "--markdown"}};
+  for (const auto& [flags, named] : refused) {
+    std::vector<std::string> words = {"calibrate"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const auto ended = assay(words);
+    EXPECT_EQ(ended.code, 2) << named;
+    EXPECT_THAT(ended.err, testing::StartsWith(std::string("assay: ") + named + ": "));
+    EXPECT_EQ(ended.out, "");
+  }
+}
+
+TEST(Compare, a_hook_timeout_may_be_0_and_says_so) {
+  const auto ended = assay({"compare", "--hook-timeout", "nan", "true", "true"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--hook-timeout"));
+  EXPECT_THAT(ended.err, HasSubstr("or 0 for no limit"));
+}
+
 TEST(Command, style_nocolor_writes_no_control_characters_into_a_file) {
   const auto ended = assay({"compare", "--batches", "2", "--pairs", "1", "--no-archive", "--style",
                             "nocolor", "true", "true"});

@@ -55,6 +55,52 @@ TEST_F(Exports, one_export_may_go_to_stdout_and_is_alone_there) {
   EXPECT_THAT(done.err, HasSubstr("archive"));
 }
 
+TEST_F(Exports, one_that_fails_at_the_end_takes_neither_the_others_nor_the_report_with_it) {
+  // A directory in its place: found by nobody before the first run.
+  write("block.sh", "mkdir -p " + path("r.csv") + "\n");
+  const Finished done =
+      compare({"--export-csv", "r.csv", "--export-json", "r.json", "--batches", "1", "--pairs", "1",
+               "-C", "sh " + path("block.sh"), "true", "true"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--export-csv r.csv"));
+  EXPECT_THAT(done.out, HasSubstr("assay comparison"));
+  EXPECT_EQ(read("r.json"), read("archive/report.json"));
+  EXPECT_TRUE(exists("archive/SHA256SUMS"));
+}
+
+TEST_F(Exports, a_program_that_prints_to_our_stdout_is_kept_out_of_documents) {
+  for (const std::vector<std::string>& document :
+       {std::vector<std::string>{"--json"}, {"--export-csv", "-"}}) {
+    std::vector<std::string> args = document;
+    args.insert(args.end(), {"--output", "inherit", "echo x", "echo x"});
+    const Finished done = compare(args);
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("--output: inherit"), HasSubstr(document[0])));
+    EXPECT_FALSE(exists("archive"));
+  }
+}
+
+TEST_F(Exports, a_rehearsal_checks_every_place_and_prints_its_documents) {
+  write("file", "");
+  for (const std::vector<std::string>& place : {std::vector<std::string>{"--store", "file/store"},
+                                                {"--export-json", "no/such/place"},
+                                                {"--output", "no/such/place"}}) {
+    std::vector<std::string> args = {"compare", "--dry-run"};
+    args.insert(args.end(), place.begin(), place.end());
+    args.insert(args.end(), {"true", "true"});
+    const Finished done = assay(args);
+    EXPECT_EQ(done.exit_code, 2) << place[0];
+    EXPECT_THAT(done.err, HasSubstr(place[1]));
+  }
+  const Finished done = assay({"compare", "--dry-run", "--json", "--seed", "7", "true", "true"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const auto documents = parse_json(done.out, "stdout");
+  ASSERT_TRUE(documents) << done.out;
+  compare({"--seed", "7", "true", "true"});
+  EXPECT_EQ(canonical_json(documents->at("plan")) + "\n", read("archive/plan.json"));
+  EXPECT_EQ(canonical_json(documents->at("policy")) + "\n", read("archive/policy.json"));
+}
+
 TEST_F(Exports, an_export_replaces_an_older_file) {
   write("r.json", "old");
   compare({"--export-json", "r.json", "--batches", "1", "--pairs", "1", "true", "true"});

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <fstream>
 #include <signal.h>
 #include <unistd.h>
@@ -65,6 +66,24 @@ TEST_F(Interruption, sigterm_exits_143_and_ends_a_run_that_sleeps) {
   EXPECT_EQ(report().at("status"), "interrupted");
   EXPECT_EQ(samples_on_disk(), 0U);
   EXPECT_EQ(lines("events.jsonl").back().at("reason"), "sigterm");
+}
+
+TEST_F(Interruption, sigquit_exits_131_and_leaves_a_complete_archive) {
+  Running running = begin(5, {"-i"});
+  ::kill(running.pid(), SIGQUIT);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 131) << done.err;
+  EXPECT_EQ(lines("events.jsonl").back().at("reason"), "sigquit");
+  EXPECT_TRUE(exists("archive/SHA256SUMS"));
+}
+
+TEST_F(Interruption, a_terminal_that_went_away_exits_129_though_nothing_can_be_printed) {
+  before_exec_ = [] { ::dup2(::open("/dev/full", O_WRONLY), 1); };
+  Running running = begin(5, {"-i"});
+  ::kill(running.pid(), SIGHUP);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 129) << done.err;
+  EXPECT_EQ(lines("events.jsonl").back().at("reason"), "sighup");
 }
 
 TEST_F(Interruption, an_interrupted_campaign_never_passes_its_gate) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <fcntl.h>
+#include <filesystem>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -51,6 +52,38 @@ TEST_F(Persistence, an_archive_that_is_removed_under_the_campaign_stops_it_and_s
   EXPECT_FALSE(exists("archive"));
 }
 
+TEST_F(Persistence, a_file_of_the_archive_that_something_changes_is_never_certified) {
+  const std::string archive = path("archive");
+  struct Attack {
+    const char* script;
+    const char* node;
+    const char* said;
+  };
+  const Attack attacks[] = {
+      {"echo >> ARCHIVE/plan.json", "plan.json", "does not hold what was"},
+      {"echo >> ARCHIVE/policy.json", "policy.json", "does not hold what was"},
+      {"echo >> ARCHIVE/host.json", "host.json", "does not hold what was"},
+      {"rm -f ARCHIVE/host.json", "host.json", "is gone"},
+      {"find ARCHIVE -path '*/sha256/*' -type f -delete", "blobs", "is gone"},
+      {"touch ARCHIVE/note.txt", "note.txt", "was not written by this"},
+      {"mkdir -p ARCHIVE/blobs/mine", "blobs/mine", "was not written by this"}};
+  for (const auto& [attack, node, said] : attacks) {
+    std::string script = attack;
+    script.replace(script.find("ARCHIVE"), 7, archive);
+    write("attack.sh", script + "\n");
+    const Finished done =
+        compare({"--batches", "1", "--pairs", "2", "-w", "0", "-C", "sh " + path("attack.sh"),
+                 "--fail-if-slower", "10000", "echo x", "echo x"});
+    expect_stopped(done);
+    EXPECT_THAT(done.err, HasSubstr(std::string("archive/") + node));
+    EXPECT_THAT(done.err, HasSubstr(said));
+    EXPECT_THAT(done.err, HasSubstr("kept in archive: 4 complete runs"));
+    EXPECT_FALSE(exists("archive/report.json")) << attack;
+    EXPECT_FALSE(exists("archive/SHA256SUMS")) << attack;
+    std::filesystem::remove_all(archive);
+  }
+}
+
 TEST_F(Persistence, an_archive_that_cannot_be_begun_leaves_nothing_behind_and_names_its_flag) {
   before_exec_ = [] {
     const rlimit limit{100, 100};
@@ -77,6 +110,7 @@ TEST_F(Persistence, a_disk_that_fills_up_in_the_middle_stops_the_campaign) {
   if (done.exit_code == 77)
     GTEST_SKIP() << "needs the right to mount a small file system";
   expect_stopped(done);
+  EXPECT_THAT(done.err, HasSubstr("No space left on device (free some there"));
 }
 
 TEST_F(Persistence, a_read_only_directory_is_refused_before_the_first_run) {

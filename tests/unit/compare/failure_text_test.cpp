@@ -92,5 +92,12 @@ TEST_F(FailureTextOfRun, names_the_bound_that_ended_a_run) {
   EXPECT_THAT(text(1, "output_limit"), HasSubstr("--max-output"));
 }
 
+TEST_F(FailureTextOfRun, stderr_is_called_empty_only_where_it_was_captured) {
+  result_.err.bytes.clear();
+  EXPECT_THAT(text(1, "failed"), Not(HasSubstr("stderr")));
+  sample_.stderr_sha256 = std::string(64, '0');
+  EXPECT_THAT(text(1, "failed"), HasSubstr("(stderr is empty)"));
+}
+
 }  // namespace
 }  // namespace assay::compare

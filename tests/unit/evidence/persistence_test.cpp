@@ -201,7 +201,7 @@ TEST(Persistence, samples_that_change_under_the_writer_are_never_judged) {
     return pass_report();
   });
   ASSERT_FALSE(end);
-  EXPECT_THAT(end.error().what, HasSubstr("does not hold what was appended"));
+  EXPECT_THAT(end.error().what, HasSubstr("does not hold what was written"));
   EXPECT_FALSE(derived);
   EXPECT_FALSE(std::filesystem::exists(dir / "a/report.json"));
 }

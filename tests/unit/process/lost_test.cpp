@@ -148,7 +148,8 @@ TEST_P(StopSignal, ends_the_run_and_its_tree_and_allows_only_clean_up_afterwards
   EXPECT_TRUE(processes_with(token).empty());
   EXPECT_EQ(driver.wait(), 0);
 }
-INSTANTIATE_TEST_SUITE_P(EachSignal, StopSignal, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
+INSTANTIATE_TEST_SUITE_P(EachSignal, StopSignal,
+                         ::testing::Values(SIGINT, SIGTERM, SIGQUIT, SIGHUP));
 
 }  // namespace
 }  // namespace assay::process::testing
