@@ -111,9 +111,12 @@ std::string case_text(const Json& one) {
   else
     text += fmt::format("  unpaired: {} reference and {} candidate values\n",
                         one.at("reference").at("n").dump(), one.at("candidate").at("n").dump());
-  text += fmt::format("  median: reference {}, candidate {} (unit of the file)\n",
+  const std::string unit = one.at("unit").is_null()
+                               ? " (unit of the file)"
+                               : " " + printable(one.at("unit").get<std::string>(), 40);
+  text += fmt::format("  median: reference {}, candidate {}{}\n",
                       number(one.at("reference").at("median")),
-                      number(one.at("candidate").at("median")));
+                      number(one.at("candidate").at("median")), unit);
   for (const auto& [method, interval] : one.at("intervals").items())
     text += fmt::format("  ratio {} [{}, {}]  {:g} % {}\n", number(interval.at("estimate")),
                         number(interval.at("lower")), number(interval.at("upper")),

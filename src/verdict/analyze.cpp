@@ -171,6 +171,7 @@ void analyze_unpaired(const AnalyzeData& data, const AnalyzeOptions& options, co
 Json analyze_case(const AnalyzeData& data, const AnalyzeOptions& options, const Drawn& drawn) {
   Json json = {{"name", data.name},
                {"source", data.source},
+               {"unit", data.unit.empty() ? Json(nullptr) : Json(data.unit)},
                {"paired", data.paired},
                {"batched", data.batched},
                {"pairs", data.paired ? data.reference.size() : 0},

@@ -245,6 +245,17 @@ Result<std::vector<PairRow>> read_rows(CsvReader& csv, const Columns& columns,
   return rows;
 }
 
+// "ns" of two columns old_ns and new_ns; "" where their names do not end in one unit.
+std::string common_unit(std::string_view reference, std::string_view candidate) {
+  const auto ends_in = [](std::string_view name, std::string_view suffix) {
+    return name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
+  };
+  for (const std::string_view suffix : {"_ns", "_us", "_ms", "_s"})
+    if (ends_in(reference, suffix) && ends_in(candidate, suffix))
+      return std::string(suffix.substr(1));
+  return "";
+}
+
 // The columns of `compare --export-csv` that matter here.
 constexpr const char* kRunColumns[] = {"batch",    "pair",  "case",   "side",
                                        "position", "phase", "status", "elapsed_ns"};
@@ -323,6 +334,7 @@ Result<AnalyzeData> parse_pairs_csv(const InputText& file, const InputOptions& o
   data.source = "pairs_csv";
   data.name = sanitize_utf8(columns.header[columns.candidate]) + " / " +
               sanitize_utf8(columns.header[columns.reference]);
+  data.unit = common_unit(columns.header[columns.reference], columns.header[columns.candidate]);
   data.paired = true;
   data.batched = columns.batch.has_value();
   for (const PairRow& row : rows) {

@@ -80,6 +80,8 @@ AnalyzeData unpaired(const std::string& source, const std::string& name,
   AnalyzeData data;
   data.source = source;
   data.name = sanitize_utf8(name);
+  if (reference.unit == candidate.unit)
+    data.unit = sanitize_utf8(reference.unit);
   data.reference = reference.values;
   data.candidate = candidate.values;
   return data;

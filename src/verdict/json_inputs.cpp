@@ -79,7 +79,7 @@ Result<std::vector<NamedSeries>> parse_hyperfine(const InputText& file) {
     const std::string pointer = element("/results", i);
     const Json& result = (*results)[i];
     ASSAY_TRY(const Json* times, array_of(result, "times", file, pointer));
-    NamedSeries series;
+    NamedSeries series{.name = "", .unit = "s", .values = {}};
     ASSAY_TRY(series.name, text_or(result, "command", pointer, file, pointer));
     ASSAY_TRY(series.values, times_of(*times, file, pointer + "/times"));
     out.push_back(std::move(series));
@@ -112,7 +112,7 @@ Result<std::vector<NamedSeries>> parse_google_benchmark(const InputText& file) {
     const auto known =
         std::find_if(out.begin(), out.end(), [&](const NamedSeries& s) { return s.name == name; });
     if (known == out.end())
-      out.push_back({name, {time * unit}});
+      out.push_back({name, "ns", {time * unit}});
     else
       known->values.push_back(time * unit);
   }
@@ -130,13 +130,18 @@ Result<std::vector<NamedSeries>> parse_pyperf(const InputText& file) {
     return object.is_object() ? object.value("metadata", Json::object()) : Json::object();
   };
   ASSAY_TRY(const std::string common, text_or(metadata(json), "name", "", file, "/metadata"));
+  ASSAY_TRY(const std::string unit, text_or(metadata(json), "unit", "second", file, "/metadata"));
   std::vector<NamedSeries> out;
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const std::string pointer = element("/benchmarks", i);
     const Json& entry = (*entries)[i];
     const std::string fallback = common.empty() ? pointer : common;
+    const std::string at_metadata = pointer + "/metadata";
     NamedSeries series;
-    ASSAY_TRY(series.name, text_or(metadata(entry), "name", fallback, file, pointer + "/metadata"));
+    ASSAY_TRY(series.name, text_or(metadata(entry), "name", fallback, file, at_metadata));
+    ASSAY_TRY(series.unit, text_or(metadata(entry), "unit", unit, file, at_metadata));
+    if (series.unit == "second")
+      series.unit = "s";
     ASSAY_TRY(const Json* runs, array_of(entry, "runs", file, pointer));
     for (std::size_t r = 0; r < runs->size(); ++r) {
       const Json& run = (*runs)[r];

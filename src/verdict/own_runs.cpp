@@ -17,6 +17,7 @@ using PairsByPlace = std::map<std::pair<std::int64_t, std::int64_t>, HalfPair>;
 AnalyzeData data_of(const std::string& name, const PairsByPlace& pairs, const std::string& source) {
   AnalyzeData data;
   data.source = source;
+  data.unit = "ns";
   data.name = sanitize_utf8(name);
   data.paired = data.batched = true;
   for (const auto& [place, half] : pairs) {

@@ -74,6 +74,7 @@ Result<std::optional<CampaignRun>> run_of_sample(std::string_view line, const st
 // All repetitions of one benchmark, in file order; every value > 0 and in one unit per format.
 struct NamedSeries {
   std::string name;
+  std::string unit;
   std::vector<double> values;
 };
 // hyperfine: results[].times. Google Benchmark: the real_time of iteration entries (aggregates and

@@ -49,9 +49,10 @@ Result<bool> decided_at_look(const CompareInputs& inputs, int batches);
 struct AnalyzeData {
   // "pairs_csv", "assay_csv", "assay_archive", "hyperfine", "google_benchmark", "pyperf"
   std::string source;
-  std::string name;  // case name
+  std::string name;       // case name
+  std::string unit = {};  // of the values: "ns", "us", "ms", "s", ...; "" = the file does not say
   bool paired = false, batched = false;
-  std::vector<double> reference, candidate;  // any unit, > 0
+  std::vector<double> reference, candidate;  // > 0
   std::vector<int> batch;                    // per pair when batched
   std::vector<bool> candidate_first = {};    // per pair where the order is recorded, else empty
   std::int64_t pairs_rejected = 0;           // pairs with an unusable run, left out

@@ -120,6 +120,7 @@ TEST_F(Analyze, three_exports_are_recognised_and_never_gated) {
       R"({"metadata":{"name":"b"},"runs":[{"values":[2,4]},{"values":[3]}]}],"version":"1.0"})");
   const std::vector<std::pair<std::string, std::string>> sources = {
       {hyperfine, "hyperfine"}, {google, "google_benchmark"}, {pyperf, "pyperf"}};
+  EXPECT_THAT(run({hyperfine}).out, HasSubstr("median: reference 1.1, candidate 2.1 s\n"));
   for (const auto& [path, source] : sources) {
     const Ended ended = run({path, "--json", "--cap", "100000"});
     SCOPED_TRACE(source + " " + ended.err);

@@ -209,6 +209,30 @@ TEST(Pyperf, values_of_all_runs_are_joined_and_calibration_runs_skipped) {
   EXPECT_EQ(input(text)->cases.at(0).source, "pyperf");
 }
 
+TEST(Inputs, issue_21_values_have_the_unit_that_their_file_gives_them) {
+  EXPECT_EQ(csv("reference_ns,candidate_ns\n1,2\n")->unit, "ns");
+  EXPECT_EQ(csv("old_ms,new_ms\n1,2\n", {.reference = "old_ms", .candidate = "new_ms"})->unit,
+            "ms");
+  EXPECT_EQ(csv("old_s,new_ms\n1,2\n", {.reference = "old_s", .candidate = "new_ms"})->unit, "");
+  EXPECT_EQ(csv("a,b\n1,2\n", {.reference = "a", .candidate = "b"})->unit, "");
+  EXPECT_EQ(input(kHyperfine)->cases.at(0).unit, "s");
+  EXPECT_EQ(inputs(kGoogleA, kGoogleB)->cases.at(0).unit, "ns");
+  const std::string bench = R"({"metadata":{"name":"N"UNIT},"runs":[{"values":[1]}]})";
+  const auto pyperf = [&bench](const std::string& first, const std::string& second) {
+    std::string text = R"({"benchmarks":[)";
+    for (const auto& [name, unit] : {std::pair("a", first), std::pair("b", second)}) {
+      std::string one = bench;
+      one.replace(one.find('N'), 1, name);
+      one.replace(one.find("UNIT"), 4, unit.empty() ? "" : R"(,"unit":")" + unit + "\"");
+      text += (text.back() == '[' ? "" : ",") + one;
+    }
+    return input(text + R"(],"version":"1.0"})")->cases.at(0).unit;
+  };
+  EXPECT_EQ(pyperf("", ""), "s");
+  EXPECT_EQ(pyperf("byte", "byte"), "byte");
+  EXPECT_EQ(pyperf("byte", ""), "");
+}
+
 TEST(Inputs, damaged_json_is_refused_and_never_crashes) {
   for (const std::string text :
        {"{", "{}", R"({"results":[]})", R"({"results":5})", R"({"results":[5,6]})",
