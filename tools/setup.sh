@@ -56,6 +56,7 @@ install_packages() {
     printf '  sudo apt-get install --no-install-recommends %s\n' "$1" >&2
     exit 2
   fi
+  mkdir -p "$root/build"
   say "installing Debian packages: $1"
   # A source that can't be refreshed is no reason to give up: the installation decides.
   # shellcheck disable=SC2086

@@ -2,7 +2,6 @@
 """The programs of the native suite against their oracles, the oracles against plain simulations, and
 both against the published outputs of the workloads that they restate."""
 import collections
-import hashlib
 import json
 import os
 import pathlib
@@ -11,14 +10,10 @@ import sys
 import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from checks import ROOT, check, expect, expect_equal, real_data, run, run_checks
+from checks import check, expect, expect_equal, real_data, run, run_checks
+from native_programs import RUSTC, SUITE, compiled, rust, sha256
 
-SUITE = ROOT / "suites" / "native"
-RUSTC = "/usr/bin/rustc"  # Debian's: another one may come first on PATH
 CARGO = "/usr/bin/cargo"
-CXX_FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
-             "-Wold-style-cast", "-Werror"]
-LIBRARIES = {"json_transform": ["-lsimdjson"], "sqlite": ["-lsqlite3"]}
 COMPUTED = ("fib", "buffer_scan", "hashmap_churn", "particle_update", "tree_walk")
 
 # What the workloads print at their published sizes.
@@ -47,10 +42,6 @@ BOUNDARIES = {
 }
 
 
-def sha256(text):
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def environment(parameters=(), iterations=None):
     """Our own environment without stray parameters, and with these: (size, steps)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("ASSAY_BENCH_")}
@@ -68,22 +59,6 @@ def output(command, env):
 
 def oracle(case, env, *words):
     return output([sys.executable, "-B", SUITE / case / "oracle.py", *words], env)
-
-
-def compiled(case, scratch, compiler="g++", flags=()):
-    program = scratch / f"{case}-{compiler}"
-    built = run([compiler, *CXX_FLAGS, *flags, SUITE / case / f"{case}.cpp", "-o", program,
-                 *LIBRARIES.get(case, [])])
-    expect_equal((built.returncode, built.stderr), (0, ""), f"{compiler} {case}")
-    return program
-
-
-def rust(case, scratch):
-    program = scratch / f"{case}-rust"
-    built = run([RUSTC, "--edition", "2021", "-C", "opt-level=2", "-D", "warnings",
-                 SUITE / case / f"{case}.rs", "-o", program])
-    expect_equal((built.returncode, built.stderr), (0, ""), f"rustc {case}")
-    return program
 
 
 def rust_with_crates(case, scratch):
@@ -249,7 +224,7 @@ def string_tokens_gives_the_published_digest_on_the_published_corpus(_options, s
 def json_transform_gives_the_published_digest_and_its_oracle_agrees(_options, scratch):
     records = scratch / "records"
     output([sys.executable, "-B", SUITE / "json_transform" / "generate.py", records], environment())
-    expect_equal(hashlib.sha256(records.read_bytes()).hexdigest(), RECORDS_SHA256, "records")
+    expect_equal(sha256(records.read_bytes()), RECORDS_SHA256, "records")
     programs, sanitized = programs_with_input("json_transform", scratch)
     wanted = oracle("json_transform", environment(), records)
     expect_equal(sha256(wanted), TRANSFORMED_SHA256, "oracle")

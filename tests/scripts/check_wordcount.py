@@ -1,19 +1,16 @@
 #!/usr/bin/env python3
 """The tour's word count, its text generator and its oracle."""
 import collections
-import hashlib
 import os
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from checks import ROOT, check, expect, expect_equal, real_data, run, run_checks
+from checks import check, expect, expect_equal, real_data, run, run_checks
+from native_programs import SUITE, compiled, rust, sha256
 
-SOURCES = ROOT / "suites" / "native" / "wordcount"
-FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
-         "-Wold-style-cast", "-Werror"]
-
+SOURCES = SUITE / "wordcount"
 GENERATE = [sys.executable, "-B", SOURCES / "generate.py"]
 # Of the text that generate.py makes from vocabulary.txt, and of its word count.
 TEXT_SHA256 = "74a0c20718aeeb2cf8c738725fb06a21726296dfa358953a5160a6790f2bc7f0"
@@ -21,25 +18,6 @@ COUNT_SHA256 = "60888c6798204a1aac1f89bed0286cf4b04bf314b7b71a7bc29d9d079b7b7301
 # Of the same with the vocabulary of the public project that defined the workload.
 REAL_TEXT_SHA256 = "0cb152dd26d2767a56605d84a3db041211e26524159398b809e39c83791f7d7b"
 REAL_COUNT_SHA256 = "1f6cb6231e2aa1860ebd6470dd2061dfc8e786c2434fb1361b1a44c2225786a3"
-
-
-def sha256(data):
-    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
-
-
-def compiled(name, scratch, compiler="g++", flags=()):
-    program = scratch / name
-    built = run([compiler, *FLAGS, *flags, SOURCES / f"{name}.cpp", "-o", program])
-    expect_equal((built.returncode, built.stderr), (0, ""), f"{compiler} {name}.cpp")
-    return program
-
-
-def rust(name, scratch):
-    program = scratch / f"{name}-rust"
-    built = run(["/usr/bin/rustc", "--edition", "2021", "-C", "opt-level=2", "-D", "warnings",
-                 SOURCES / f"{name}.rs", "-o", program])
-    expect_equal((built.returncode, built.stderr), (0, ""), f"rustc {name}.rs")
-    return program
 
 
 def generated(vocabulary, scratch):
