@@ -32,7 +32,7 @@ struct Flags {
   std::string shell, ignored, reference_name, oracle, oracle_command, archive, store, cpus;
   std::optional<double> resolve;
   std::optional<std::int64_t> max_output, hook_timeout;
-  bool no_shell = false, no_padding = false, json = false, dry_run = false;
+  bool no_shell = false, no_padding = false, json = false, dry_run = false, verbose = false;
   std::string style = "auto", sort = "auto", unit;
   std::vector<Export> exports;
 };
@@ -107,6 +107,7 @@ void add_output_flags(CLI::App& app, Flags& f) {
   app.add_option("--archive", f.archive, "DIR for the evidence; must not exist");
   app.add_option("--store", f.store, "DIR for new archives ($ASSAY_STORE, ./assay-archives)");
   app.add_flag("--no-archive", f.run.no_archive, "keep no evidence");
+  app.add_flag("--verbose", f.verbose, "also both sides' figures and the noise");
   app.add_flag("--json", f.json, "report.json on stdout");
   for (const char* kind : kExports) {
     const std::string flag = fmt::format("--export-{}", kind);
@@ -313,6 +314,7 @@ Result<void> print_report(const Flags& f, const Style& style,
   return write_stdout(place + report::terminal(result.report, {.color = style.color,
                                                                .unicode = style.unicode,
                                                                .columns = style.columns,
+                                                               .verbose = f.verbose,
                                                                .time_unit = f.unit,
                                                                .sort = f.sort}));
 }

@@ -145,6 +145,18 @@ std::string method_paragraphs(const Json& case_value, const Sheet& sheet) {
   return out + sheet.paragraph("method 2", "wall time by " + second_method_clause(case_value));
 }
 
+// What a reader asks for who wants to know why.
+std::string background(const Json& case_value, const Sheet& sheet) {
+  const Json& reference = at(case_value, {"reference"});
+  const Json& candidate = at(case_value, {"candidate"});
+  const auto median = number_at(reference, {"median_ns"});
+  const TimeUnit unit =
+      time_unit(sheet.time_unit, median ? median : number_at(candidate, {"median_ns"}));
+  return sheet.paragraph("reference", side_text(reference, unit, sheet)) +
+         sheet.paragraph("candidate", side_text(candidate, unit, sheet)) +
+         sheet.paragraph("noise", diagnostics_clause(case_value, sheet));
+}
+
 }  // namespace
 
 std::string Sheet::heading(const std::string& text, Colour colour) const {
@@ -183,17 +195,10 @@ std::string Sheet::code(const std::string& reason, const std::string& seen) cons
 }
 
 std::string case_block(const Json& case_value, const std::string& number, const Sheet& sheet) {
-  const Json& reference = at(case_value, {"reference"});
-  const Json& candidate = at(case_value, {"candidate"});
-  const auto median = number_at(reference, {"median_ns"});
-  const TimeUnit unit =
-      time_unit(sheet.time_unit, median ? median : number_at(candidate, {"median_ns"}));
   return sheet.heading(number + safe_text(case_name(case_value), kHeadingCells, !sheet.unicode)) +
          verdict_paragraphs(case_value, sheet) +
-         sheet.paragraph("reference", side_text(reference, unit, sheet)) +
-         sheet.paragraph("candidate", side_text(candidate, unit, sheet)) +
          sheet.paragraph("pairs", pairs_clause(case_value)) + method_paragraphs(case_value, sheet) +
-         sheet.paragraph("noise", diagnostics_clause(case_value, sheet));
+         (sheet.verbose ? background(case_value, sheet) : "");
 }
 
 }  // namespace assay::report

@@ -14,6 +14,7 @@ struct Sheet {
   std::size_t width = 100;
   bool color = false;
   bool unicode = true;
+  bool verbose = false;
   std::string time_unit;
 
   // After an empty line.

@@ -135,18 +135,26 @@ std::string table_text(const Json& report, const std::vector<CaseRow>& rows, con
                     {"  ", 2, 2, sheet.width});
 }
 
-// The command of each of several candidates, by its number in the table.
+// What was run: the reference, and each candidate by its number in the table. Of one candidate
+// --verbose shows it with its figures.
 std::string commands_text(const std::vector<CaseRow>& rows, const Sheet& sheet) {
   constexpr std::size_t kCommandCells = 60;
-  if (rows.size() < 2)
+  if (rows.size() < 2 && sheet.verbose)
     return "";
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string command = join_command(texts_at(*rows[i].value, {"candidate", "argv"}));
-    text +=
-        fmt::format("{}{} {}", i == 0 ? "" : "; ", i + 1,
-                    command.empty() ? "n/a" : safe_text(command, kCommandCells, !sheet.unicode));
-  }
+  const auto command = [&sheet](const Json& case_value, const char* side) {
+    const std::string text = join_command(texts_at(case_value, {side, "argv"}));
+    return text.empty() ? "n/a" : safe_text(text, kCommandCells, !sheet.unicode);
+  };
+  // Of a parameter scan each point has a reference of its own.
+  const std::string first = command(*rows[0].value, "reference");
+  const bool one_reference = std::all_of(rows.begin(), rows.end(), [&](const CaseRow& row) {
+    return command(*row.value, "reference") == first;
+  });
+  std::string text = one_reference ? "reference " + first : "";
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ",
+                        rows.size() > 1 ? std::to_string(i + 1) : "candidate",
+                        command(*rows[i].value, "candidate"));
   return wrap("Commands: " + text + ".", {"  ", 2, 4, sheet.width});
 }
 
@@ -314,6 +322,7 @@ std::string terminal(const Json& report, const TerminalStyle& style) {
   sheet.width = static_cast<std::size_t>(std::clamp(style.columns, kNarrowest, kWidest));
   sheet.color = style.color;
   sheet.unicode = style.unicode;
+  sheet.verbose = style.verbose;
   sheet.time_unit = style.time_unit;
   std::vector<CaseRow> rows = case_rows(report, style.time_unit);
   sort_rows(rows, style.sort);

@@ -201,6 +201,7 @@ TEST_F(Exports, help_names_every_flag_and_fits_its_examples) {
                            "--no-layout-padding",
                            "--resolve",
                            "--max-output",
+                           "--verbose",
                            "--dry-run"})
     EXPECT_THAT(done.out, HasSubstr(flag));
   EXPECT_THAT(done.out, HasSubstr("assay compare './old"));

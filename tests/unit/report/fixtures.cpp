@@ -47,7 +47,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::vector<Rendering> render_all(const Json& report, const std::vector<std::string>& samples) {
   std::vector<Rendering> out = {
       {"terminal 100", terminal(report, {.columns = 100})},
-      {"terminal 40", terminal(report, {.unicode = false, .columns = 40})},
+      {"terminal 40", terminal(report, {.unicode = false, .columns = 40, .verbose = true})},
       {"terminal 200",
        terminal(report, {.columns = 200, .time_unit = "second", .sort = "mean-time"})},
       {"markdown", markdown(report)},

@@ -28,7 +28,7 @@ TEST(ReportGolden, every_fixture_renders_as_approved_in_a_terminal_of_100_column
 TEST(ReportGolden, the_plain_ascii_rendering_is_as_approved) {
   for (const char* name : {"fail", "failed", "hostile", "nulls"})
     expect_golden(std::string(name) + ".ascii.txt",
-                  terminal(fixture(name), {.unicode = false, .columns = 80}));
+                  terminal(fixture(name), {.unicode = false, .columns = 80, .verbose = true}));
 }
 
 TEST(ReportGolden, the_coloured_rendering_is_as_approved) {

@@ -19,6 +19,18 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+TEST(Terminal, figures_behind_the_verdict_are_shown_where_asked_for) {
+  const std::string brief = terminal(fixture("pass-typical"), {});
+  const std::string verbose = terminal(fixture("pass-typical"), {.verbose = true});
+  for (const char* only : {"wall median", "\n  noise      ratio sd"}) {
+    EXPECT_EQ(brief.find(only), std::string::npos) << only;
+    EXPECT_NE(verbose.find(only), std::string::npos) << only;
+  }
+  for (const std::string& text : {brief, verbose})
+    for (const char* both : {"./old --input f", "./new --input f", "method 2", "not prove"})
+      EXPECT_NE(text.find(both), std::string::npos) << both;
+}
+
 TEST(Terminal, no_line_is_wider_than_the_terminal) {
   for (const std::string& name : kFixtures)
     for (const int columns : {40, 60, 80, 100, 133, 200})
