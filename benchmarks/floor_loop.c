@@ -1,5 +1,5 @@
-/* floor_loop N PROGRAM: the floor of timing a process: vfork, three dup2, exec, wait4, nothing
- * else. Prints "median_ns min_ns". */
+/* floor_loop N PROGRAM [PAUSE_NS]: the floor of timing a process: vfork, three dup2, exec, wait4,
+ * nothing else, after a sleep of PAUSE_NS that is not timed. Prints "median_ns min_ns". */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -25,15 +25,19 @@ static int by_value(const void* a, const void* b) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3)
+  if (argc != 3 && argc != 4)
     return 2;
   const int n = atoi(argv[1]);
+  const int64_t pause_ns = argc == 4 ? atoll(argv[3]) : 0;
+  const struct timespec pause = {pause_ns / 1000000000, pause_ns % 1000000000};
   char* child_argv[] = {argv[2], NULL};
   int64_t* elapsed = calloc((size_t)n, sizeof *elapsed);
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int i = 0; i < n; ++i) {
     int status = 0;
     struct rusage usage;
+    if (pause_ns > 0)
+      nanosleep(&pause, NULL);
     const int64_t start = now_ns();
     const pid_t pid = vfork();
     if (pid == 0) {

@@ -57,6 +57,11 @@ std::vector<TailCell> simulate_tail_alarms(const SimulationOptions& options,
   return run(options, kAlarmSalt, std::move(cells));
 }
 
+std::vector<TailCell> repeat_tail_alarms(const SimulationOptions& options,
+                                         std::vector<TailCell> cells) {
+  return run(options, kAlarmSalt, std::move(cells));
+}
+
 std::vector<TailCell> simulate_tail_power(const SimulationOptions& options,
                                           const std::vector<SimulatedLayout>& layouts) {
   std::vector<TailCell> cells;

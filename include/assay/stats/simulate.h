@@ -120,6 +120,9 @@ struct TailCell {
 // pairs).
 std::vector<TailCell> simulate_tail_alarms(const SimulationOptions& options,
                                            const std::vector<SimulatedLayout>& layouts);
+// The cells that are given, simulated anew under the options' seed and replications.
+std::vector<TailCell> repeat_tail_alarms(const SimulationOptions& options,
+                                         std::vector<TailCell> cells);
 // The candidate alone has the tail (5 % x 2, 10 % +20 %, 1 % x 3), lognormal noise, batch sd 0.
 std::vector<TailCell> simulate_tail_power(const SimulationOptions& options,
                                           const std::vector<SimulatedLayout>& layouts);

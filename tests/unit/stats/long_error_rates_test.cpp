@@ -1,7 +1,8 @@
 // The published error rates at full replication: minutes, so only ./test --long runs this.
 //
-// Limits are the promises of docs/reference/statistics.md. Where a promise holds for the worst of
-// many cells, the Monte-Carlo error of that worst cell is allowed on top and named.
+// Limits are the promises of docs/reference/statistics.md. Where the largest of many estimates
+// would exceed a promise by chance alone, the Monte-Carlo error is allowed on top and named, or the
+// cells above it are simulated again.
 #include "assay/stats/prediction.h"
 #include "assay/stats/simulate.h"
 #include "assay/stats/tail.h"
@@ -10,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -44,6 +47,10 @@ TEST(ErrorRates, coverage_at_ten_by_six_keeps_its_promises_in_every_cell) {
   RecordProperty("mean_coverage_percent", std::to_string(100 * sum / 30));
   EXPECT_GE(sum / 30, 0.945);
   // +0.52 % at batch sd 0: clean noise of ratio sd 1 %, and the same with 5 % outliers of +20 %.
+  // The goal of 80 % speaks of clean noise; the other is held where it is, a little below.
+  std::printf(
+      "figure: power at +0.52 %%: %.1f %% clean, %.1f %% with 5 %% outliers (goal >= 80 %%)\n",
+      100 * cells[0].power, 100 * cells[5].power);
   EXPECT_GE(cells[0].power, 0.80);
   EXPECT_GE(cells[5].power, 0.775);
 }
@@ -91,19 +98,43 @@ TEST(ErrorRates, adaptive_stopping_keeps_its_alarms_and_saves_pairs) {
   }
 }
 
+// Each cell's true rate is to be at most 6.2 %. The largest of 432 estimates of an exact 5 % lies
+// there by chance alone (standard error 0.4 points at 3,000 replications), so a cell above it is
+// simulated again, with numbers that had no part in choosing it and enough of them to tell 5 %
+// from 6.2 %.
 TEST(ErrorRates, equal_tails_alarm_in_five_percent_of_runs_in_every_cell) {
-  constexpr int kReplications = 3000;
-  const auto cells = simulate_tail_alarms(full(kReplications), {{10, 6}, {10, 12}, {20, 6}});
+  constexpr double kPromise = 0.062;
+  const auto cells = simulate_tail_alarms(full(3000), {{10, 6}, {10, 12}, {20, 6}});
+  ASSERT_EQ(cells.size(), 432U);
   double sum = 0;
   double worst = 0;
+  std::vector<TailCell> doubtful;
   for (const TailCell& c : cells) {
     sum += c.fail;
     worst = std::max(worst, c.fail);
+    if (c.fail > kPromise)
+      doubtful.push_back(c);
   }
-  RecordProperty("worst_percent", std::to_string(100 * worst));
-  EXPECT_NEAR(sum / static_cast<double>(cells.size()), 0.05, 0.002);
-  // 6.2 % for the worst of 432 cells of an exact 5 %, with one standard error on top.
-  EXPECT_LE(worst, 0.062 + standard_error(0.05, kReplications));
+  const double mean = sum / static_cast<double>(cells.size());
+  std::printf(
+      "figure: equal tails, 3000 replications: mean %.2f %%, worst %.2f %%; %zu of %zu cells "
+      "above 6.2 %%\n",
+      100 * mean, 100 * worst, doubtful.size(), cells.size());
+  EXPECT_NEAR(mean, 0.05, 0.002);
+
+  SimulationOptions fresh = full(20000);
+  fresh.seed += 1;
+  const auto again = repeat_tail_alarms(fresh, doubtful);
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const TailCell& c = again[i];
+    const std::string name =
+        std::to_string(c.layout.batches) + " x " + std::to_string(c.layout.pairs) + " " +
+        std::string(noise_name(c.noise)) + " " + std::string(tail_shape_name(c.candidate)) +
+        " batch sd " + std::to_string(100 * c.batch_sd).substr(0, 3) + " %";
+    std::printf("figure: %s: %.2f %%, again with 20000 replications: %.2f %% (goal <= 6.2 %%)\n",
+                name.c_str(), 100 * doubtful[i].fail, 100 * c.fail);
+    EXPECT_LE(c.fail, kPromise) << name;
+  }
 }
 
 TEST(ErrorRates, a_doubled_five_percent_tail_is_found_and_never_passes_unnoticed) {
