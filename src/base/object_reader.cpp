@@ -30,8 +30,12 @@ std::string pointer_token(std::string_view key) {
 ObjectReader::ObjectReader(const Json& object, std::string where, std::string pointer)
     : object_(object), where_(std::move(where)), pointer_(std::move(pointer)) {}
 
+std::string ObjectReader::pointer_to(const std::string& key) const {
+  return pointer_ + "/" + pointer_token(key);
+}
+
 Error ObjectReader::error(const std::string& key, const std::string& expected) const {
-  const std::string at = key.empty() ? pointer_ : pointer_ + "/" + pointer_token(key);
+  const std::string at = key.empty() ? pointer_ : pointer_to(key);
   const std::string shown = at.empty() ? "the document" : printable(at, 120);
   if (!object_.is_object())
     return Error{ErrorCode::invalid_format,
@@ -93,6 +97,11 @@ Result<const Json*> ObjectReader::object(const std::string& key) {
   if (!value->is_object())
     return tl::unexpected<Error>(error(key, "an object"));
   return value;
+}
+
+Result<ObjectReader> ObjectReader::child(const std::string& key) {
+  ASSAY_TRY(const Json* value, object(key));
+  return ObjectReader(*value, where_, pointer_to(key));
 }
 
 Result<const Json*> ObjectReader::array(const std::string& key) {

@@ -10,7 +10,7 @@ namespace assay::compare {
 
 // The "calibration" and "limits" of a record whose root is `top`: known states, counts >= 0, rates
 // and probabilities within [0, 1], limits around their rate. Later additions are passed over.
-// Errors: invalid_format, with the place in `where`.
-Result<void> check_calibration(ObjectReader& top, const std::string& where);
+// Errors: invalid_format, with the place.
+Result<void> check_calibration(ObjectReader& top);
 
 }  // namespace assay::compare

@@ -61,8 +61,7 @@ Result<Record> read_record(const std::string& path) {
   ASSAY_TRY(record.json,
             parse_canonical_json(std::string_view(bytes).substr(0, bytes.size() - 1), path));
   ObjectReader top(record.json, path);
-  ASSAY_TRY(const Json* schema, top.object("schema"));
-  ObjectReader fields(*schema, path, "/schema");
+  ASSAY_TRY(ObjectReader fields, top.child("schema"));
   ASSAY_TRY(const std::string name, fields.text("name"));
   ASSAY_TRY(const std::int64_t major, fields.integer("major", 0, INT64_MAX));
   ASSAY_TRY(const std::int64_t minor, fields.integer("minor", 0, INT64_MAX));
@@ -73,7 +72,7 @@ Result<Record> read_record(const std::string& path) {
                 path);
   ASSAY_TRY([[maybe_unused]] const std::string id, top.text("archive_id"));
   ASSAY_TRY([[maybe_unused]] const Json* host, top.object("host"));
-  ASSAY_TRY_VOID(check_calibration(top, path));
+  ASSAY_TRY_VOID(check_calibration(top));
   ASSAY_TRY(const std::string created, top.text("created_utc"));
   const auto seconds = seconds_of(created);
   if (!seconds)

@@ -81,8 +81,7 @@ Result<ArchiveReader> ArchiveReader::open(const std::string& path) {
   }
   const std::string where = path + "/header.json";
   ObjectReader top(*header, where);
-  ASSAY_TRY(const Json* schema, top.object("schema"));
-  ObjectReader fields(*schema, where, "/schema");
+  ASSAY_TRY(ObjectReader fields, top.child("schema"));
   ASSAY_TRY(const std::string name, fields.text("name"));
   ASSAY_TRY(const std::int64_t major, fields.integer("major", 0, INT64_MAX));
   if (name != kArchiveSchema || major != kArchiveMajor)

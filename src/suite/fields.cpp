@@ -20,14 +20,15 @@ bool is_text(const Json& value) {
 
 Error Fields::fault(const std::string& key, const std::string& what) const {
   return Error{ErrorCode::invalid_format,
-               fmt::format("{}: {}", printable(pointer_to(key), kShownPointer), what), where_};
+               fmt::format("{}: {}", printable(reader_.pointer_to(key), kShownPointer), what),
+               reader_.where()};
 }
 
 Error Fields::fault_at(const std::string& key, const std::string& member,
                        const std::string& what) const {
-  const std::string at = pointer_to(key) + "/" + pointer_token(member);
+  const std::string at = reader_.pointer_to(key) + "/" + pointer_token(member);
   return Error{ErrorCode::invalid_format, fmt::format("{}: {}", printable(at, kShownPointer), what),
-               where_};
+               reader_.where()};
 }
 
 Result<std::string> Fields::text(const std::string& key) {
@@ -105,15 +106,16 @@ Result<std::vector<std::pair<std::string, Fields>>> Fields::members(const std::s
     if (!is_name(member.key()))
       return tl::unexpected(fault_at(
           key, member.key(), "a name is 1 to 64 of a-z, 0-9, _, -, + and starts with a letter"));
-    result.emplace_back(
-        member.key(), Fields(*member, where_, pointer_to(key) + "/" + pointer_token(member.key())));
+    result.emplace_back(member.key(),
+                        Fields(*member, reader_.where(),
+                               reader_.pointer_to(key) + "/" + pointer_token(member.key())));
   }
   return result;
 }
 
 Result<Fields> Fields::object(const std::string& key) {
-  ASSAY_TRY(const Json* value, reader_.object(key));
-  return Fields(*value, where_, pointer_to(key));
+  ASSAY_TRY(ObjectReader child, reader_.child(key));
+  return Fields(std::move(child));
 }
 
 Result<std::optional<Fields>> Fields::optional_object(const std::string& key) {

@@ -11,11 +11,12 @@
 
 namespace assay::suite {
 
-// An ObjectReader that knows where it is, so that readers of its members do too.
+// An ObjectReader with getters for the shapes of a manifest.
 class Fields {
  public:
   Fields(const Json& object, std::string where, std::string pointer)
-      : reader_(object, where, pointer), where_(std::move(where)), pointer_(std::move(pointer)) {}
+      : Fields(ObjectReader(object, std::move(where), std::move(pointer))) {}
+  explicit Fields(ObjectReader reader) : reader_(std::move(reader)) {}
 
   ObjectReader& reader() { return reader_; }
   Error error(const std::string& key, const std::string& expected) const {
@@ -44,13 +45,7 @@ class Fields {
   Result<void> finish() const { return reader_.finish(); }
 
  private:
-  std::string pointer_to(const std::string& key) const {
-    return pointer_ + "/" + pointer_token(key);
-  }
-
   ObjectReader reader_;
-  std::string where_;
-  std::string pointer_;
 };
 
 bool is_name(std::string_view text);

@@ -54,6 +54,8 @@ class ObjectReader {
   Result<std::string> text(const std::string& key);
   Result<bool> boolean(const std::string& key);
   Result<const Json*> object(const std::string& key);
+  // The same, as a reader that knows its place.
+  Result<ObjectReader> child(const std::string& key);
   Result<const Json*> array(const std::string& key);
   // Any value, null included; fails only when the key is absent.
   Result<const Json*> any(const std::string& key);
@@ -62,6 +64,8 @@ class ObjectReader {
   Result<void> finish() const;
 
   Error error(const std::string& key, const std::string& expected) const;
+  const std::string& where() const { return where_; }
+  std::string pointer_to(const std::string& key) const;
 
  private:
   Result<const Json*> get(const std::string& key);
