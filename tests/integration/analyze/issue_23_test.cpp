@@ -170,10 +170,10 @@ TEST_F(AnalyzeComplaint, issue_23_a_time_of_zero_is_refused_with_its_place) {
   for (const std::string zero : {"0", "0.0", "-0", "0e9"}) {
     const Ended candidate = run({file("x.csv", header + "0,1,1," + zero + "\n")});
     EXPECT_EQ(candidate.code, 2);
-    EXPECT_THAT(candidate.err, HasSubstr("x.csv:3: column 'candidate_ns'"));
+    EXPECT_THAT(candidate.err, HasSubstr("x.csv:3: column 'candidate_ns': expected a time > 0"));
     const Ended reference = run({file("x.csv", header + "0,1," + zero + ",1\n")});
     EXPECT_EQ(reference.code, 2);
-    EXPECT_THAT(reference.err, HasSubstr("x.csv:3: column 'reference_ns'"));
+    EXPECT_THAT(reference.err, HasSubstr("x.csv:3: column 'reference_ns': expected a time > 0"));
   }
   const std::string zero_run = run_row({9, 9, 0, 0}, "x", "candidate");
   const std::string rows = kRunsHeader + run_rows(made_pairs(8, 2), "x");
