@@ -1,17 +1,13 @@
 // `assay analyze` from the outside: files in, numbers and exit code out.
-#include "assay/base/files.h"
-#include "assay/base/json.h"
-#include "assay/base/text.h"
+#include "harness.h"
 
 #include <gmock/gmock.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace assay {
 namespace {
@@ -20,39 +16,7 @@ using testing::HasSubstr;
 
 const std::string kFixture = std::string(ASSAY_SOURCE_DIR) + "/tests/integration/analyze/pairs.csv";
 
-class Analyze : public testing::Test {
- protected:
-  void SetUp() override {
-    char path[] = "/tmp/assay-analyze-XXXXXX";
-    ASSERT_NE(::mkdtemp(path), nullptr);
-    directory_ = path;
-  }
-  void TearDown() override {
-    const std::string command = "rm -r '" + directory_ + "'";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-  }
-
-  struct Ended {
-    int code = -1;
-    std::string out, err;
-    Json json() const { return Json::parse(out); }
-  };
-  Ended run(const std::vector<std::string>& words) const {
-    std::vector<std::string> argv = {std::string(ASSAY_BINARY_DIR) + "/assay", "analyze"};
-    argv.insert(argv.end(), words.begin(), words.end());
-    const std::string command = "timeout 120 " + join_command(argv) + " >" + directory_ +
-                                "/out 2>" + directory_ + "/err </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, *read_file(directory_ + "/out"),
-            *read_file(directory_ + "/err")};
-  }
-  std::string file(const std::string& name, const std::string& text) const {
-    const std::string path = directory_ + "/" + name;
-    EXPECT_TRUE(replace_file(path, text).has_value());
-    return path;
-  }
-  std::string directory_;
-};
+class Analyze : public AnalyzeTest {};
 
 std::vector<std::string> fixture(std::vector<std::string> more) {
   std::vector<std::string> words = {kFixture, "--reference", "old_ns", "--candidate", "new_ns"};

@@ -130,10 +130,17 @@ TEST_F(Calibration, copies_that_a_killed_calibration_left_are_removed_and_those_
 
 TEST_F(Calibration, an_archive_that_exists_is_refused_before_anything_runs) {
   write("taken", "precious");
-  const Finished done = assay({"calibrate", "--archive", "taken/", "--batches", "1"});
-  EXPECT_EQ(done.exit_code, 2);
-  EXPECT_THAT(done.err, HasSubstr("--archive taken/"));
+  std::filesystem::create_directory(path("there"));
+  const std::string ran = path("ran");
+  for (const char* name : {"taken", "taken/", "there", "there/"}) {
+    const Finished done =
+        assay({"calibrate", "--archive", name, "--batches", "1", "--", "touch", ran});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, HasSubstr(std::string("--archive ") + name + ": exists already"));
+    EXPECT_FALSE(exists("ran")) << "the program was run";
+  }
   EXPECT_EQ(read("taken"), "precious");
+  EXPECT_TRUE(std::filesystem::is_empty(path("there")));
 }
 
 TEST_F(Calibration, a_program_that_is_replaced_meanwhile_ends_it) {
@@ -269,12 +276,12 @@ bool handles(pid_t pid, int signal) {
 }
 
 TEST_F(Calibration, sigint_and_sigterm_end_a_simulation_that_would_take_days) {
-  for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+  for (const int signal : {SIGINT, SIGTERM}) {
     Running running = start({"calibrate", "--simulate", "--replications", "10000000"});
     ASSERT_TRUE(eventually([&] { return handles(running.pid(), signal); }));
     ::kill(running.pid(), signal);
     const Finished done = running.wait();
-    EXPECT_EQ(done.exit_code, code);
+    EXPECT_EQ(done.exit_code, 128 + signal);
     EXPECT_THAT(done.err, HasSubstr("stopped: a part of the grid shows nothing"));
     EXPECT_EQ(done.out, "");
   }

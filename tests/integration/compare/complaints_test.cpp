@@ -20,34 +20,6 @@ using testing::Not;
 
 class Complaint : public CompareTest {};
 
-TEST_F(Complaint, issue_01_the_journal_shows_an_interleaved_order) {
-  compare({"--batches", "4", "--pairs", "4", "-w", "0", "true", "true"});
-  std::vector<std::string> sides;
-  int reference_first = 0;
-  for (const Json& sample : samples()) {
-    sides.push_back(sample.at("side").get<std::string>());
-    if (sample.at("position") == 0 && sides.back() == "reference")
-      ++reference_first;
-  }
-  ASSERT_EQ(sides.size(), 32U);
-  for (std::size_t i = 0; i < sides.size(); i += 2)
-    EXPECT_NE(sides[i], sides[i + 1]) << "each pair holds one run of each side";
-  EXPECT_EQ(reference_first, 8) << "half of the pairs";
-  int pairs = 0;
-  for (const Json& event : lines("events.jsonl"))
-    pairs += event.at("type") == "pair_end" ? 1 : 0;
-  EXPECT_EQ(pairs, 16);
-}
-
-TEST_F(Complaint, issue_02_who_ran_first_is_balanced_and_reported) {
-  compare({"--batches", "8", "--pairs", "2", "-w", "0", payload("spin 100000"),
-           payload("spin 100000")});
-  const Json effect = report().at("cases").at(0).at("diagnostics").at("order_effect");
-  ASSERT_FALSE(effect.is_null());
-  EXPECT_EQ(effect.at("candidate_first"), 8);
-  EXPECT_EQ(effect.at("reference_first"), 8);
-}
-
 TEST_F(Complaint, issue_03_a_small_program_after_a_large_one_reads_small) {
   const Finished done =
       compare({"--batches", "2", "--pairs", "2", payload("hold 200"), payload("hold 1")});

@@ -102,20 +102,6 @@ TEST_F(LongCompare, issue_24_alarms_of_a_program_against_itself_are_rare_and_sym
   EXPECT_LE(std::abs(found.slower - found.faster), campaigns >= 100 ? 8 : 4);
 }
 
-TEST_F(LongCompare, issue_02_a_penalty_for_the_first_of_each_pair_does_not_bias_the_estimate) {
-  // Every second call does 5 % less work: whoever runs second. CPU time, since wall time is
-  // noisier.
-  const std::string work = payload("second " + path("count") + " 20000000 5");
-  const Finished done = compare({"--batches", is_long() ? "20" : "10", "--pairs", "4", work, work});
-  EXPECT_EQ(done.exit_code, 0) << done.err;
-  const Json made = report();
-  const double estimate = made.at("verdicts").at("cpu").at("estimate");
-  const Json effect = made.at("cases").at(0).at("diagnostics").at("order_effect");
-  std::printf("figure: estimate %.4f, order effect %s\n", estimate, effect.dump().c_str());
-  EXPECT_NEAR(estimate, 1.0, 0.02);
-  EXPECT_EQ(effect.at("candidate_first"), effect.at("reference_first"));
-}
-
 TEST_F(LongCompare, ten_thousand_short_runs_need_little_memory_and_disk) {
   const int pairs = is_long() ? 500 : 100;
   // Without a PATH: the kernel counts the peak of every reaped child as ours, and compilers that

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <filesystem>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -15,6 +16,7 @@
 namespace assay::testing_compare {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -133,6 +135,49 @@ TEST_F(Persistence, a_read_only_directory_is_refused_before_the_first_run) {
   EXPECT_EQ(done.exit_code, 2) << done.err;
   EXPECT_THAT(done.err, HasSubstr("locked"));
   EXPECT_FALSE(exists("ran"));
+}
+
+// Root may write everywhere, so the command runs as another user where the test is root.
+TEST_F(Persistence, an_export_into_a_directory_without_permission_is_refused_before_the_first_run) {
+  constexpr uid_t kOther = 65534;
+  const bool is_root = ::geteuid() == 0;
+  ::mkdir(path("locked").c_str(), 0555);
+  write("locked/older", "older", 0666);  // a file of that name may be written, but not replaced
+  if (is_root && ::chown(dir_.c_str(), kOther, kOther) != 0)
+    GTEST_SKIP() << "needs the right to give a directory away";
+  before_exec_ = [is_root] {
+    if (is_root && (::setgroups(0, nullptr) != 0 || ::setresgid(kOther, kOther, kOther) != 0 ||
+                    ::setresuid(kOther, kOther, kOther) != 0))
+      ::_exit(77);
+    if (::access(ASSAY_BINARY_DIR "/assay", X_OK) != 0)
+      ::_exit(78);
+  };
+  const std::string log = payload("log " + path("ran") + " x");
+  const auto with_export = [&](const std::string& flag, const std::string& file) {
+    return compare({flag, file, "--batches", "1", "--pairs", "1", "-w", "0", log, log});
+  };
+  for (const char* kind :
+       {"json", "csv", "markdown", "asciidoc", "orgmode", "junit", "github", "hyperfine"}) {
+    for (const char* name : {"locked/new", "locked/older"}) {
+      const std::string flag = std::string("--export-") + kind;
+      const Finished done = with_export(flag, name);
+      if (done.exit_code == 77)
+        GTEST_SKIP() << "needs the right to become another user";
+      if (done.exit_code == 78)
+        GTEST_SKIP() << "another user may not run the built programs in " << ASSAY_BINARY_DIR;
+      EXPECT_EQ(done.exit_code, 2) << done.err;
+      EXPECT_THAT(done.err, AllOf(HasSubstr(flag + " " + name), HasSubstr("Permission denied")));
+      EXPECT_EQ(done.out, "");
+      EXPECT_FALSE(exists("ran")) << "a command was run";
+      EXPECT_FALSE(exists("archive")) << "an archive was made";
+    }
+  }
+  EXPECT_EQ(read("locked/older"), "older");
+  ::chmod(path("locked").c_str(), 0755);  // or whoever is not root cannot remove it
+  // The same user, the same campaign, a directory of his own: nothing else was in the way.
+  const Finished done = with_export("--export-json", "new");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(exists("ran") && exists("archive/SHA256SUMS") && exists("new"));
 }
 
 TEST_F(Persistence, stdout_that_cannot_be_written_is_an_error_and_the_archive_is_kept) {

@@ -1,29 +1,21 @@
-// SIGKILL to assay, to assay-launch or to both, in the middle of a run of the worst tenant.
+// SIGKILL to assay, to assay-launch or to both, in the middle of a run of the worst tenant. assay
+// is played by a small program that holds a launcher; command_test.cpp has the command itself.
 //
 // 5 rounds each, 50 with ASSAY_LONG=1. A scan of every environment in /proc for the run's token is
 // the judge. Counts are printed; (c) is judged as well where a process is left that can act.
+#include "rounds.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <random>
 #include <string>
 #include <sys/prctl.h>
 #include <vector>
 
-#include "process/tree.h"
 #include "unit/process/support.h"
 
 namespace assay::process::testing {
 namespace {
-
-constexpr int kHangGuardMs = 20000;
-
-int rounds() {
-  const char* wanted = std::getenv("ASSAY_LONG");
-  return wanted != nullptr && std::string(wanted) == "1" ? 50 : 5;
-}
 
 enum class Victim { assay, launch, guard, assay_and_launch, assay_and_guard, all };
 
@@ -45,25 +37,6 @@ std::vector<int> victims(const Driver& driver, Victim victim) {
   return {};
 }
 
-// Leaves a clean machine whatever the verdict: as a subreaper this process inherits what all the
-// others have let escape.
-void clean_up() {
-  EXPECT_EQ(end_descendants(Roots::all_children, kHangGuardMs).left, 0);
-}
-
-void wait_for_payload(const std::string& token) {
-  for (int waited = 0; waited < kHangGuardMs && processes_with(token).size() < 5; ++waited)
-    usleep(1000);
-  EXPECT_FALSE(processes_with(token).empty()) << "the payload never started";
-}
-
-struct Tally {
-  int rounds = 0;
-  int rounds_with_survivors = 0;
-  int survivors = 0;
-  bool cgroup = false;
-};
-
 // Returns how many processes of the payload outlive the kill.
 std::size_t kill_once(Victim victim, bool without_cgroup, Tally* tally) {
   const std::string token = unique_token();
@@ -73,12 +46,7 @@ std::size_t kill_once(Victim victim, bool without_cgroup, Tally* tally) {
     Driver driver(token, {fixture("treekill_payload")}, without_cgroup);
     tally->cgroup = driver.has_cgroup();
     wait_for_payload(token);
-    static std::mt19937 generator(20240501);
-    usleep(static_cast<useconds_t>(generator() % 3000));  // anywhere in the life of a generation
-    for (const int pid : victims(driver, victim)) {
-      kill_one(pid, SIGKILL);
-      usleep(static_cast<useconds_t>(generator() % 1000));  // whoever is left is acting already
-    }
+    kill_in_turn(victims(driver, victim));
     // Where somebody can still act the wait ends early; where nobody can, a second shows it.
     left = survivors(token, victim == Victim::all ? 1000 : kHangGuardMs).size();
   }
@@ -87,19 +55,7 @@ std::size_t kill_once(Victim victim, bool without_cgroup, Tally* tally) {
 }
 
 Tally measure(Victim victim, bool without_cgroup) {
-  Tally tally;
-  for (tally.rounds = 0; tally.rounds < rounds(); ++tally.rounds) {
-    const std::size_t left = kill_once(victim, without_cgroup, &tally);
-    tally.survivors += static_cast<int>(left);
-    tally.rounds_with_survivors += left > 0 ? 1 : 0;
-  }
-  return tally;
-}
-
-void print(const char* name, const Tally& tally) {
-  std::printf("figure: %-32s %-14s rounds %d, with survivors %d, survivors %d\n", name,
-              tally.cgroup ? "cgroup v2" : "without cgroup", tally.rounds,
-              tally.rounds_with_survivors, tally.survivors);
+  return play([=](Tally* tally) { return kill_once(victim, without_cgroup, tally); });
 }
 
 class TreeKill : public ::testing::TestWithParam<bool> {};

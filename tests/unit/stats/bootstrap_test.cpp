@@ -96,7 +96,7 @@ TEST(Bootstrap, rank_counting_gives_the_limits_of_plain_resampling_with_the_pyth
 
 TEST(Bootstrap, cases_of_every_size_and_spread_give_the_limits_of_plain_resampling) {
   // From one pair to more than a byte counts; batches that differ put medians far from the middle.
-  for (const std::size_t pairs : {1, 2, 7, 30, 70}) {
+  for (const std::size_t pairs : {1U, 2U, 7U, 30U, 70U}) {
     Xoshiro256 noise(pairs);
     std::map<std::string, Batches> cases;
     for (int b = 0; b < 5; ++b) {
@@ -118,7 +118,7 @@ TEST(Bootstrap, cases_of_every_size_and_spread_give_the_limits_of_plain_resampli
 // Large cases are counted in two steps; batches far apart put medians into every bin, and equal
 // ratios share one rank.
 TEST(Bootstrap, large_cases_give_the_limits_of_plain_resampling) {
-  for (const std::size_t pairs : {821, 3000}) {
+  for (const std::size_t pairs : {821U, 3000U}) {
     Xoshiro256 noise(pairs);
     std::map<std::string, Batches> cases;
     for (int b = 0; b < 5; ++b) {
