@@ -46,20 +46,23 @@ constexpr std::array kSides = {verdict::Side::reference, verdict::Side::candidat
 
 }  // namespace
 
-Campaign::Campaign(const CompareOptions& options, const Prepared& prepared,
-                   process::Launcher& launcher, EvidenceSink& sink)
-    : options_(options), prepared_(prepared), launcher_(launcher), sink_(sink), plan_(sink.plan()) {
+Campaign::Campaign(const Prepared& prepared, process::Launcher& launcher, EvidenceSink& sink)
+    : cases_(prepared.cases),
+      settings_(prepared.settings),
+      launcher_(launcher),
+      sink_(sink),
+      plan_(sink.plan()) {
   for (const verdict::CasePolicy& one : sink.policy().cases)
     expectations_.push_back(verdict::expectation_of(sink.policy(), one));
   watch_files();
 }
 
 void Campaign::watch_files() {
-  watched_.watch(options_.input, prepared_.input_sha256.value_or(""), "the input");
-  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    watched_.watch(cases_[i].input, cases_[i].input_sha256.value_or(""), "the input");
     const verdict::CasePolicy& policy = sink_.policy().cases[i];
     for (const verdict::Side which : kSides) {
-      const PreparedSide& side = prepared_.cases[i].side(which);
+      const PreparedSide& side = cases_[i].side(which);
       const bool reference = which == verdict::Side::reference;
       // A hook may build the program: then the first batch shows which one it is.
       const bool built = !side.setup.empty() || !side.prepare.empty();
@@ -191,20 +194,18 @@ std::optional<process::RunResult> Campaign::run_one(const verdict::PlannedRun& p
   const PreparedSide& side = one.side(planned.side);
   if (!run_hook(side.prepare, "--prepare", one, planned.side))
     return std::nullopt;
-  if (options_.idle_gap)
+  if (settings_.idle_gap)
     equalise_gap();
-  process::RunRequest request = request_for(side.argv);
-  request.stdin_path = options_.input;
+  process::RunRequest request = request_for(side.argv, one);
+  request.stdin_path = one.input;
   request.output = side.output;
   request.output_path = side.output_path;
-  request.echo_output = options_.show_output;
-  if (options_.timeout_ns)
-    request.timeout = Nanoseconds(*options_.timeout_ns);
-  request.stdout_bound = Bytes(options_.stdout_bound);
-  request.stderr_bound = Bytes(options_.stderr_bound);
+  request.timeout = settings_.timeout;
+  request.stdout_bound = settings_.stdout_bound;
+  request.stderr_bound = settings_.stderr_bound;
   // Without an oracle a long output is drained, and only its digest is missing.
   request.kill_on_output_limit = one.oracle.has_value();
-  request.cpus = options_.cpus;
+  request.cpus = settings_.cpus;
   auto result = launcher_.run(request);
   last_run_end_ = monotonic_now();
   if (!result) {
@@ -248,8 +249,7 @@ Result<void> Campaign::judge(const std::vector<Finished>& finished) {
     if (end_.first_failure.empty())
       end_.first_failure =
           failure_text({case_of(*run.planned), plan_, *run.planned, run.sample, run.result, why});
-    const bool tolerant = options_.ignore_all_failures || !options_.ignored_exit_codes.empty();
-    if (running() && (!tolerant || options_.fail_fast)) {
+    if (running() && settings_.stops_at_rejection) {
       end_.ending.type = "failed";
       end_.ending.reason = "run_failed";
     }
@@ -261,15 +261,13 @@ bool Campaign::run_hook(const Argv& argv, const char* flag, const PreparedCase& 
                         verdict::Side side) {
   if (argv.empty())
     return true;
-  process::RunRequest request = request_for(argv);
+  process::RunRequest request = request_for(argv, one);
   request.environment.emplace_back("ASSAY_SIDE", verdict::side_name(side));
   request.stdout_bound = kHookOutput;
   request.stderr_bound = kHookOutput;
   request.kill_on_output_limit = false;
-  request.echo_output = options_.show_output;
   request.run_after_stop = end_.stop_signal != 0;
-  if (options_.hook_timeout_ns > 0)
-    request.timeout = Nanoseconds(options_.hook_timeout_ns);
+  request.timeout = settings_.hook_timeout;
   auto result = launcher_.run(request);
   if (!result)
     return !stopped_by(result.error());
@@ -317,11 +315,14 @@ void Campaign::equalise_gap() {
     ::poll(&waiting, waiting.fd >= 0 ? 1 : 0, static_cast<int>(rest_ms));
 }
 
-process::RunRequest Campaign::request_for(const Argv& argv) const {
+process::RunRequest Campaign::request_for(const Argv& argv, const PreparedCase& one) const {
   process::RunRequest request;
   request.argv = argv;
+  request.echo_output = settings_.show_output;
   request.environment = {{"LC_ALL", "C"}, {"ASSAY_ITERATION", std::to_string(iteration_)}};
-  if (options_.layout_padding)
+  request.environment.insert(request.environment.end(), one.environment.begin(),
+                             one.environment.end());
+  if (settings_.layout_padding)
     request.environment.emplace_back("ASSAY_PAD", padding_);
   return request;
 }

@@ -28,8 +28,7 @@ struct CampaignEnd {
 class Campaign {
  public:
   // All references must outlive the object.
-  Campaign(const CompareOptions& options, const Prepared& prepared, process::Launcher& launcher,
-           EvidenceSink& sink);
+  Campaign(const Prepared& prepared, process::Launcher& launcher, EvidenceSink& sink);
 
   // An error means that evidence could not be persisted; everything else is an ending.
   Result<CampaignEnd> run(const std::function<void(const Progress&)>& progress);
@@ -64,15 +63,15 @@ class Campaign {
   void watch_files();
   void check_files();
   void equalise_gap();
-  process::RunRequest request_for(const Argv& argv) const;
+  process::RunRequest request_for(const Argv& argv, const PreparedCase& one) const;
   const host::LoadMeter::Reading& load();
 
   const PreparedCase& case_of(const verdict::PlannedRun& planned) const {
-    return prepared_.cases[static_cast<std::size_t>(planned.case_index)];
+    return cases_[static_cast<std::size_t>(planned.case_index)];
   }
 
-  const CompareOptions& options_;
-  const Prepared& prepared_;
+  const std::vector<PreparedCase>& cases_;
+  const RunSettings& settings_;
   process::Launcher& launcher_;
   EvidenceSink& sink_;
   const verdict::Plan& plan_;

@@ -137,7 +137,7 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
   EvidenceSink sink = *std::move(opened);
   ASSAY_TRY_VOID(sink.event("campaign_started", Json::object()));
   ASSAY_TRY_VOID(sink.sync());
-  Campaign campaign(options, prepared, launcher, sink);
+  Campaign campaign(prepared, launcher, sink);
   ASSAY_TRY(CampaignEnd end, campaign.run(progress));
   CompareResult result;
   ASSAY_TRY(result.report_bytes, sink.finalize(end.ending));

@@ -105,16 +105,33 @@ Result<std::string> read_oracle(const std::string& path, std::int64_t bound) {
   return bytes;
 }
 
-Result<void> check_input(const CompareOptions& options, Prepared& prepared) {
-  if (options.input.empty())
-    return {};
-  const std::string where = fmt::format("--input {}", printable(options.input, 200));
-  auto digest = sha256_file(options.input);
+// Digest of --input; nothing without one.
+Result<std::optional<std::string>> input_digest(const std::string& input) {
+  if (input.empty())
+    return std::nullopt;
+  auto digest = sha256_file(input);
   if (!digest)
     return fail(digest.error().code,
-                fmt::format("can't be read as a regular file: {}", digest.error().what), where);
-  prepared.input_sha256 = *digest;
-  return {};
+                fmt::format("can't be read as a regular file: {}", digest.error().what),
+                fmt::format("--input {}", printable(input, 200)));
+  return std::optional(*std::move(digest));
+}
+
+RunSettings settings_of(const CompareOptions& options) {
+  RunSettings settings;
+  if (options.timeout_ns)
+    settings.timeout = Nanoseconds(*options.timeout_ns);
+  if (options.hook_timeout_ns > 0)
+    settings.hook_timeout = Nanoseconds(options.hook_timeout_ns);
+  settings.stdout_bound = Bytes(options.stdout_bound);
+  settings.stderr_bound = Bytes(options.stderr_bound);
+  settings.cpus = options.cpus;
+  settings.layout_padding = options.layout_padding;
+  settings.idle_gap = options.idle_gap;
+  settings.show_output = options.show_output;
+  const bool tolerant = options.ignore_all_failures || !options.ignored_exit_codes.empty();
+  settings.stops_at_rejection = !tolerant || options.fail_fast;
+  return settings;
 }
 
 Result<void> check_output(PreparedSide& side, const std::string& mode, bool has_oracle,
@@ -271,7 +288,12 @@ Result<Prepared> prepare(const CompareOptions& options) {
           "'{}' is passed to the program as it stands, since no shell is used: add -S default if a "
           "shell should act on it",
           *word));
-  ASSAY_TRY_VOID(check_input(options, prepared));
+  ASSAY_TRY(const std::optional<std::string> input_sha256, input_digest(options.input));
+  for (PreparedCase& one : prepared.cases) {
+    one.input = options.input;
+    one.input_sha256 = input_sha256;
+  }
+  prepared.settings = settings_of(options);
   ASSAY_TRY(const Layout layout, make_layout(options, prepared.cases.size(), prepared.notices));
   prepared.plan = {.seed = options.seed ? *options.seed : random_seed(),
                    .batches = layout.batches,

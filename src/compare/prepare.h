@@ -31,7 +31,10 @@ struct PreparedSide {
 struct PreparedCase {
   std::string name;
   ParameterPoint parameters;
-  std::array<PreparedSide, 2> sides;  // by verdict::Side
+  std::array<PreparedSide, 2> sides;               // by verdict::Side
+  std::string input;                               // of every run's stdin; "" = /dev/null
+  std::optional<std::string> input_sha256;         // of that file, where there is one
+  std::map<std::string, std::string> environment;  // overrides of its own, on both sides
   Argv oracle_command;
   std::optional<std::string> oracle;  // the right stdout, byte for byte
 
@@ -40,11 +43,23 @@ struct PreparedCase {
   }
 };
 
+// How the runs of a campaign are made, whatever they run.
+struct RunSettings {
+  std::optional<Nanoseconds> timeout;       // of a run
+  std::optional<Nanoseconds> hook_timeout;  // of a hook
+  Bytes stdout_bound{1 << 20}, stderr_bound{1 << 20};
+  std::vector<int> cpus;           // of the runs; empty = inherited
+  bool layout_padding = true;      // ASSAY_PAD as the plan has it
+  bool idle_gap = false;           // the same idle time before every run
+  bool show_output = false;        // outputs are copied to our stderr
+  bool stops_at_rejection = true;  // the first rejected run ends the campaign
+};
+
 struct Prepared {
   std::vector<PreparedCase> cases;
+  RunSettings settings;
   verdict::PlanOptions plan;
   std::string archive_path;  // "" = default place
-  std::optional<std::string> input_sha256;
   std::vector<std::string> notices;
 };
 

@@ -194,7 +194,7 @@ verdict::ComparePolicy policy_of(const CompareOptions& options, const Prepared& 
       options.usable_cpus.empty() ? host::usable_cpus() : options.usable_cpus;
   policy.host_bounds = host_bounds(cpus.size());
   policy.input = sanitize_utf8(redact(options.input));
-  policy.input_sha256 = prepared.input_sha256;
+  policy.input_sha256 = prepared.cases.front().input_sha256;
   return policy;
 }
 

@@ -156,7 +156,7 @@ TEST_F(Prepare, input_output_and_archive_places_are_checked) {
   options_.input = dir_ + "/missing";
   EXPECT_THAT(error(), HasSubstr("--input"));
   options_.input = file("in", "data");
-  EXPECT_TRUE(prepare(options_)->input_sha256);
+  EXPECT_TRUE(prepare(options_)->cases.front().input_sha256);
   options_.output = {dir_ + "/no/such/place"};
   EXPECT_THAT(error(), HasSubstr("--output"));
   options_.output.clear();
