@@ -46,30 +46,28 @@ constexpr std::array kSides = {verdict::Side::reference, verdict::Side::candidat
 
 }  // namespace
 
-Campaign::Campaign(const Prepared& prepared, process::Launcher& launcher, EvidenceSink& sink)
-    : cases_(prepared.cases),
-      settings_(prepared.settings),
+Campaign::Campaign(const std::vector<PreparedCase>& cases, const RunSettings& settings,
+                   process::Launcher& launcher, CampaignEvidence& evidence)
+    : cases_(cases),
+      settings_(settings),
       launcher_(launcher),
-      sink_(sink),
-      plan_(sink.plan()) {
-  for (const verdict::CasePolicy& one : sink.policy().cases)
-    expectations_.push_back(verdict::expectation_of(sink.policy(), one));
+      evidence_(evidence),
+      plan_(evidence.plan()) {
+  for (std::size_t i = 0; i < cases_.size(); ++i)
+    expectations_.push_back(evidence_.expectation(i));
   watch_files();
 }
 
 void Campaign::watch_files() {
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    watched_.watch(cases_[i].input, cases_[i].input_sha256.value_or(""), "the input");
-    const verdict::CasePolicy& policy = sink_.policy().cases[i];
+  for (const PreparedCase& one : cases_) {
+    watched_.watch(one.input, one.input_sha256.value_or(""), "the input");
     for (const verdict::Side which : kSides) {
-      const PreparedSide& side = cases_[i].side(which);
-      const bool reference = which == verdict::Side::reference;
+      const PreparedSide& side = one.side(which);
       // A hook may build the program: then the first batch shows which one it is.
       const bool built = !side.setup.empty() || !side.prepare.empty();
-      const std::string& recorded =
-          reference ? policy.reference.program_sha256 : policy.candidate.program_sha256;
-      watched_.watch(side.program, built ? "" : recorded,
-                     reference ? "the reference's program" : "the candidate's program");
+      watched_.watch(side.program, built ? "" : side.program_sha256,
+                     which == verdict::Side::reference ? "the reference's program"
+                                                       : "the candidate's program");
     }
   }
 }
@@ -134,7 +132,7 @@ Result<void> Campaign::enter_group(const verdict::PlannedRun& next) {
   if (batch_ != next.batch) {
     batch_ = next.batch;
     padding_.assign(static_cast<std::size_t>(plan_.padding[static_cast<std::size_t>(batch_)]), 'x');
-    ASSAY_TRY_VOID(sink_.event("batch_started", {{"batch", batch_}}));
+    ASSAY_TRY_VOID(evidence_.event("batch_started", {{"batch", batch_}}));
   }
   group_ = &next;
   const PreparedCase& one = case_of(next);
@@ -157,8 +155,8 @@ void Campaign::leave_group() {
 
 Result<void> Campaign::leave_batch(std::int64_t batch) {
   end_.ending.batches_done = batch + 1;
-  ASSAY_TRY_VOID(sink_.event("batch_ended", {{"batch", batch}}));
-  ASSAY_TRY_VOID(sink_.sync());
+  ASSAY_TRY_VOID(evidence_.event("batch_ended", {{"batch", batch}}));
+  ASSAY_TRY_VOID(evidence_.sync());
   check_files();
   if (!running())
     return {};
@@ -166,9 +164,8 @@ Result<void> Campaign::leave_batch(std::int64_t batch) {
   const auto done = static_cast<int>(batch + 1);
   if (done == plan_.options.batches || std::find(looks.begin(), looks.end(), done) == looks.end())
     return {};
-  ASSAY_TRY(const verdict::CompareInputs inputs, sink_.inputs(end_.ending));
-  ASSAY_TRY(const bool decided, verdict::decided_at_look(inputs, done));
-  ASSAY_TRY_VOID(sink_.event("look", {{"batches", done}, {"decided", decided}}));
+  ASSAY_TRY(const bool decided, evidence_.decided(end_.ending, done));
+  ASSAY_TRY_VOID(evidence_.event("look", {{"batches", done}, {"decided", decided}}));
   if (decided)
     end_.ending.reason = "stopped_at_look";
   return {};
@@ -177,7 +174,7 @@ Result<void> Campaign::leave_batch(std::int64_t batch) {
 Result<void> Campaign::run_unit(const Unit& unit) {
   if (stop_requested())
     return {};
-  ASSAY_TRY_VOID(sink_.event("pair_started", {{"first_seq", plan_.runs[unit.first].seq}}));
+  ASSAY_TRY_VOID(evidence_.event("pair_started", {{"first_seq", plan_.runs[unit.first].seq}}));
   std::vector<Finished> finished;
   for (std::size_t at = unit.first; at < unit.last; ++at) {
     std::optional<process::RunResult> result = run_one(plan_.runs[at]);
@@ -230,12 +227,12 @@ Result<void> Campaign::record(std::vector<Finished>& finished) {
     for (const auto& [digest, stream] : {std::pair(&run.sample.stdout_sha256, &run.result.out),
                                          std::pair(&run.sample.stderr_sha256, &run.result.err)})
       if (digest->has_value()) {
-        ASSAY_TRY_VOID(sink_.keep_output(**digest, stream->bytes));
+        ASSAY_TRY_VOID(evidence_.keep_output(**digest, stream->bytes));
       }
     lines += verdict::sample_line(run.sample) + "\n";
   }
   const verdict::PlannedRun& last = *finished.back().planned;
-  return sink_.append_pair(lines, {last.batch, last.pair, last.seq});
+  return evidence_.append_pair(lines, {last.batch, last.pair, last.seq});
 }
 
 // Runs only after record(): the evidence is on disk whatever is found here.
@@ -245,7 +242,7 @@ Result<void> Campaign::judge(const std::vector<Finished>& finished) {
     const std::string_view why = verdict::rejection(run.sample, expectation);
     if (why.empty())
       continue;
-    ASSAY_TRY_VOID(sink_.event("run_rejected", {{"run", run.planned->seq}, {"why", why}}));
+    ASSAY_TRY_VOID(evidence_.event("run_rejected", {{"run", run.planned->seq}, {"why", why}}));
     if (end_.first_failure.empty())
       end_.first_failure =
           failure_text({case_of(*run.planned), plan_, *run.planned, run.sample, run.result, why});
@@ -334,6 +331,13 @@ const host::LoadMeter::Reading& Campaign::load() {
     last_reading_ = now;
   }
   return reading_;
+}
+
+Result<CampaignEnd> run_campaign(const std::vector<PreparedCase>& cases,
+                                 const RunSettings& settings, process::Launcher& launcher,
+                                 CampaignEvidence& evidence,
+                                 const std::function<void(const Progress&)>& progress) {
+  return Campaign(cases, settings, launcher, evidence).run(progress);
 }
 
 }  // namespace assay::compare

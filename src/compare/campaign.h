@@ -1,13 +1,11 @@
-// Executes a plan: hooks, runs, evidence after each pair, judgement after the evidence.
+// The state of a campaign that runs.
 #pragma once
 
-#include "evidence_sink.h"
-#include "prepare.h"
 #include "watched_files.h"
 
 #include "assay/base/result.h"
 #include "assay/base/units.h"
-#include "assay/compare/compare.h"
+#include "assay/compare/campaign.h"
 #include "assay/host/host.h"
 #include "assay/process/launcher.h"
 #include "assay/verdict/report.h"
@@ -19,18 +17,12 @@
 
 namespace assay::compare {
 
-struct CampaignEnd {
-  verdict::Ending ending;
-  std::string first_failure;  // human text, "" when none
-  int stop_signal = 0;
-};
-
 class Campaign {
  public:
   // All references must outlive the object.
-  Campaign(const Prepared& prepared, process::Launcher& launcher, EvidenceSink& sink);
+  Campaign(const std::vector<PreparedCase>& cases, const RunSettings& settings,
+           process::Launcher& launcher, CampaignEvidence& evidence);
 
-  // An error means that evidence could not be persisted; everything else is an ending.
   Result<CampaignEnd> run(const std::function<void(const Progress&)>& progress);
 
  private:
@@ -73,7 +65,7 @@ class Campaign {
   const std::vector<PreparedCase>& cases_;
   const RunSettings& settings_;
   process::Launcher& launcher_;
-  EvidenceSink& sink_;
+  CampaignEvidence& evidence_;
   const verdict::Plan& plan_;
   std::vector<verdict::Expectation> expectations_;  // by case
   CampaignEnd end_;

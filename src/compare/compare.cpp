@@ -1,7 +1,6 @@
 #include "assay/compare/compare.h"
 
 #include "calibration_store.h"
-#include "campaign.h"
 #include "evidence_sink.h"
 #include "failure_text.h"
 #include "place.h"
@@ -137,8 +136,8 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
   EvidenceSink sink = *std::move(opened);
   ASSAY_TRY_VOID(sink.event("campaign_started", Json::object()));
   ASSAY_TRY_VOID(sink.sync());
-  Campaign campaign(prepared, launcher, sink);
-  ASSAY_TRY(CampaignEnd end, campaign.run(progress));
+  ASSAY_TRY(CampaignEnd end,
+            run_campaign(prepared.cases, prepared.settings, launcher, sink, progress));
   CompareResult result;
   ASSAY_TRY(result.report_bytes, sink.finalize(end.ending));
   ASSAY_TRY(result.report, parse_json(result.report_bytes, "report.json"));

@@ -96,6 +96,11 @@ Result<verdict::CompareInputs> EvidenceSink::inputs(const verdict::Ending& endin
   return inputs;
 }
 
+Result<bool> EvidenceSink::decided(const verdict::Ending& so_far, int batches) const {
+  ASSAY_TRY(const verdict::CompareInputs all, inputs(so_far));
+  return verdict::decided_at_look(all, batches);
+}
+
 Result<std::string> EvidenceSink::finalize(const verdict::Ending& ending) {
   std::string bytes;
   const auto derive = [this, &ending, &bytes]() -> Result<Json> {

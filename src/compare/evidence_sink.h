@@ -4,6 +4,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/compare/campaign.h"
 #include "assay/evidence/archive.h"
 #include "assay/verdict/report.h"
 
@@ -15,7 +16,7 @@
 
 namespace assay::compare {
 
-class EvidenceSink {
+class EvidenceSink final : public CampaignEvidence {
  public:
   struct Contents {
     verdict::ComparePolicy policy;
@@ -28,13 +29,13 @@ class EvidenceSink {
   // `path` nullopt = memory. Errors as ArchiveWriter::create.
   static Result<EvidenceSink> open(const std::optional<std::string>& path, Contents contents);
 
-  Result<void> event(std::string_view type, Json payload);
-  // LF-terminated lines of one pair.
+  Result<void> event(std::string_view type, Json payload) override;
   Result<void> append_pair(const std::string& lines,
-                           const evidence::ArchiveWriter::PairAnchor& anchor);
+                           const evidence::ArchiveWriter::PairAnchor& anchor) override;
   // Keeps the bytes of a digest not met before, up to a number of distinct outputs.
-  Result<void> keep_output(const std::string& digest, std::string_view bytes);
-  Result<void> sync();
+  Result<void> keep_output(const std::string& digest, std::string_view bytes) override;
+  Result<void> sync() override;
+  Result<bool> decided(const verdict::Ending& so_far, int batches) const override;
 
   // Reads the samples back. `ending` may describe a campaign that still runs (a look).
   Result<verdict::CompareInputs> inputs(const verdict::Ending& ending) const;
@@ -43,8 +44,10 @@ class EvidenceSink {
 
   std::string path() const { return writer_ ? writer_->path() : ""; }
   std::vector<std::string> take_lines() { return std::move(lines_); }
-  const verdict::Plan& plan() const { return contents_.plan; }
-  const verdict::ComparePolicy& policy() const { return contents_.policy; }
+  const verdict::Plan& plan() const override { return contents_.plan; }
+  verdict::Expectation expectation(std::size_t case_index) const override {
+    return verdict::expectation_of(contents_.policy, contents_.policy.cases[case_index]);
+  }
 
  private:
   explicit EvidenceSink(Contents contents) : contents_(std::move(contents)) {}

@@ -1,8 +1,7 @@
 // What is said about the run that stopped a campaign.
 #pragma once
 
-#include "prepare.h"
-
+#include "assay/compare/campaign.h"
 #include "assay/process/run.h"
 #include "assay/verdict/plan.h"
 #include "assay/verdict/sample.h"

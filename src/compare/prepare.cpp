@@ -172,6 +172,7 @@ Result<PreparedSide> prepare_side(const CompareOptions& options, const CommandMa
   ASSAY_TRY(Command command, maker.make(options.commands[index], role));
   side.argv = std::move(command.argv);
   side.program = std::move(command.program);
+  side.program_sha256 = sha256_file(side.program).value_or("");
   const bool named = index < options.names.size() && !options.names[index].empty();
   const std::string& name = index == 0 && options.reference_name ? *options.reference_name
                             : named                              ? options.names[index]

@@ -69,7 +69,7 @@ verdict::CommandRecord command_record(const PreparedSide& side, const host::Reda
   verdict::CommandRecord record;
   record.name = sanitize_utf8(redact(side.name));
   record.argv = redacted(side.argv, redact);
-  record.program_sha256 = sha256_file(side.program).value_or("");
+  record.program_sha256 = side.program_sha256;
   return record;
 }
 

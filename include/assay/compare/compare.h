@@ -3,6 +3,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/compare/campaign.h"
 #include "assay/process/launcher.h"
 #include "assay/verdict/policy.h"
 
@@ -59,13 +60,6 @@ struct CompareOptions {
   std::string tool_version;
   // Called before the first run with what is worth knowing but refuses nothing; may be empty.
   std::function<void(const std::string&)> notice;
-};
-
-struct Progress {
-  int pairs_done = 0, pairs_planned = 0;
-  int batch = 0, batches = 0;
-  std::string what;  // the case being measured
-  double elapsed_seconds = 0;
 };
 
 struct CompareResult {
