@@ -314,6 +314,7 @@ Result<void> print_report(const Flags& f, const Style& style,
   return write_stdout(place + report::terminal(result.report, {.color = style.color,
                                                                .unicode = style.unicode,
                                                                .columns = style.columns,
+                                                               .archived = !f.run.no_archive,
                                                                .verbose = f.verbose,
                                                                .time_unit = f.unit,
                                                                .sort = f.sort}));

@@ -75,7 +75,9 @@ std::string github_annotations(const Json& report) {
   const Severity overall = is_unfinished(report) ? Severity::error
                            : gated               ? severity_of(status)
                                                  : Severity::notice;
-  annotations.push_back({overall, "assay: " + overall_status(report), overall_clause(report)});
+  const std::string found = conclusion(report);
+  annotations.push_back({overall, "assay: " + overall_status(report),
+                         found + (found.empty() ? "" : "; ") + overall_clause(report)});
   for (const Json& case_value : array_at(report, {"cases"}))
     add_case(annotations, case_value);
   std::stable_sort(

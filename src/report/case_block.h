@@ -15,6 +15,7 @@ struct Sheet {
   bool color = false;
   bool unicode = true;
   bool verbose = false;
+  bool archived = true;
   std::string time_unit;
 
   // After an empty line.

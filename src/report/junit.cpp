@@ -84,7 +84,9 @@ void add_case(Suite& suite, const Json& report, const Json& case_value) {
     if (!is_gated(v))
       continue;
     any_gate = true;
-    TestCase test{classname, fmt::format("{} {}", kind_title(kind), gate_text(v, kind))};
+    TestCase test{classname, kind == Kind::tail
+                                 ? gate_text(v, kind)
+                                 : fmt::format("{} {}", kind_title(kind), gate_text(v, kind))};
     const std::string text = verdict_word(case_value, v, kind) + ": " + claim(v, case_value, kind);
     set_outcome(test, status_of(v), text);
     test.output = text + " (" + method_clause(v, kind) + ")";

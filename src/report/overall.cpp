@@ -2,6 +2,8 @@
 #include "verdicts.h"
 #include "view.h"
 
+#include "assay/report/render.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +39,7 @@ std::string overall_status(const Json& report) {
 
 std::string overall_clause(const Json& report) {
   const std::string ended = text_at(report, {"status"});
-  const std::string runs = fmt::format("{} of {} planned runs are recorded and kept",
+  const std::string runs = fmt::format("{} of {} planned runs are recorded",
                                        count_text(integer_at(report, {"scope", "runs_recorded"})),
                                        count_text(integer_at(report, {"scope", "runs_planned"})));
   std::vector<std::string> reasons;
@@ -49,9 +51,10 @@ std::string overall_clause(const Json& report) {
     add(text_at(report, {"ending", "reason"}));
   for (const std::string& code : texts_at(report, {"blockers"}))
     add(code);
+  // That a test has no interval is no reason for its outcome.
   for (const std::string& code : texts_at(report, {"overall", "reasons"}))
-    add(code);
-  // The codes stand beside what they explain, never beside "kept".
+    if (code != "interval_not_defined")
+      add(code);
   const std::string codes = join_codes(reasons);
   const std::string why = codes.empty() ? "" : " (" + codes + ")";
   if (ended == "interrupted")
@@ -59,6 +62,38 @@ std::string overall_clause(const Json& report) {
   if (ended == "failed")
     return "the campaign could not be completed as asked" + why + "; " + runs;
   return codes.empty() ? runs : "the verdict comes with " + codes + "; " + runs;
+}
+
+std::string conclusion(const Json& report) {
+  const Json& cases = array_at(report, {"cases"});
+  const Json& rejected = array_at(report, {"rejected_runs"});
+  const bool failed = text_at(report, {"status"}) == "failed";
+  if (failed && !rejected.empty())
+    return fmt::format("run {} ({}) was rejected: {}", count_text(integer_at(rejected[0], {"seq"})),
+                       safe_text(text_at(rejected[0], {"side"}), 20, true),
+                       safe_text(text_at(rejected[0], {"why"}), 60, true));
+  if (failed) {
+    const std::string code = text_at(report, {"ending", "reason"});
+    const std::string sentence = reason_sentence(code);
+    return sentence.empty() ? safe_text(code, 60) : sentence.substr(0, sentence.size() - 1);
+  }
+  if (cases.size() == 1)
+    return case_conclusion(cases[0]);
+  std::vector<std::pair<std::string, int>> words;
+  for (const Json& one : cases) {
+    const std::string word = deciding_word(one);
+    const auto known = std::find_if(words.begin(), words.end(),
+                                    [&word](const auto& counted) { return counted.first == word; });
+    if (known == words.end())
+      words.emplace_back(word, 1);
+    else
+      ++known->second;
+  }
+  std::string text;
+  for (const auto& [word, count] : words)
+    text += fmt::format("{}{} {}", text.empty() ? fmt::format("of {} cases ", cases.size()) : ", ",
+                        count, word);
+  return text;
 }
 
 std::vector<std::string> case_flags(const Json& report, const Json& case_value) {

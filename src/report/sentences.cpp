@@ -36,7 +36,7 @@ constexpr Reason kReasons[] = {
     {"calibration_unreadable",
      "A calibration record is there, but damaged or not readable, so none is cited."},
     {"campaign_failed",
-     "The campaign could not go on and stopped; everything recorded until then is kept."},
+     "The campaign could not go on and stopped, so nothing is claimed from its runs."},
     {"descendants_left",
      "Some runs left processes behind when they ended; they were killed, and their work may be "
      "missing from the time."},
@@ -63,8 +63,9 @@ constexpr Reason kReasons[] = {
     {"hook_failed",
      "A setup, prepare, conclude or cleanup command failed, so the campaign stopped there."},
     {"host_calibration_failed",
-     "Calibration measured more false alarms on this host than the rule allows, so verdicts here "
-     "are not to be trusted until the cause is found."},
+     "Calibration of this host FAILED: too many false alarms, or a difference, a drift or a tail "
+     "between two copies of one program. PASS and FAIL are withheld; a newer calibration (`assay "
+     "calibrate`) takes its place."},
     {"host_cannot_resolve",
      "The noise of this host is too large for the difference of interest within the batches "
      "allowed; a quieter host or a longer run is needed."},
@@ -79,7 +80,7 @@ constexpr Reason kReasons[] = {
     {"incomplete_batch",
      "Some case has no pair in a batch; that batch is left out of the mean over cases."},
     {"interrupted",
-     "The campaign was interrupted before its plan was done; every finished pair is kept, but the "
+     "The campaign was interrupted before its plan was done; every finished pair counts, but the "
      "planned scope was not reached."},
     {"interval_not_defined", "This rule is a test without an interval, so there is none to print."},
     {"interval_unbounded",
@@ -88,8 +89,8 @@ constexpr Reason kReasons[] = {
      "Two copies of one file differed in calibration: something is tied to the label and not to "
      "the program."},
     {"launcher_lost",
-     "The helper that starts the runs died, so the campaign ended there; every finished pair is "
-     "kept."},
+     "The helper that starts the runs died, so the campaign ended there; every finished pair "
+     "counts."},
     {"layout_padding_off",
      "The memory layout of the environment was the same in every batch; a difference may come from "
      "that layout alone. Leave layout padding on."},
@@ -170,8 +171,8 @@ constexpr Reason kReasons[] = {
      "The kernel gave no usable peak memory for some runs (it counts in whole pages, sometimes in "
      "large steps), so those runs have no memory figure."},
     {"run_failed",
-     "A run ended with a failing exit code or a signal. Its record is kept; use --ignore-failure "
-     "only where failing is the expected result."},
+     "A run ended with a failing exit code or a signal; use --ignore-failure only where failing is "
+     "the expected result."},
     {"run_launch_error", "A run could not be started."},
     {"run_output_limit", "A run wrote more output than its bound allows and was stopped there."},
     {"run_timeout", "A run was still going at its time limit (--timeout) and was killed."},

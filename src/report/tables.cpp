@@ -141,7 +141,9 @@ std::vector<std::string> case_notes(const Json& case_value) {
 }
 
 std::string overall_line(const Json& report) {
-  return "assay comparison: " + overall_status(report) + " - " + overall_clause(report);
+  const std::string found = conclusion(report);
+  return "assay comparison: " + overall_status(report) + (found.empty() ? "" : "; ") + found +
+         " - " + overall_clause(report);
 }
 
 struct Dialect {
@@ -152,7 +154,10 @@ struct Dialect {
 
 // Below the table: every verdict of every case, then what the report does not prove.
 std::string note_list(const Json& report, const Dialect& dialect) {
-  std::string out;
+  const std::vector<CaseRow> rows = case_rows(report, "");
+  std::string out = fmt::format("{}{}\n", dialect.bullet, dialect.escape(figures_legend(rows)));
+  out += fmt::format("{}{}\n", dialect.bullet,
+                     dialect.escape("Commands: " + commands_line(rows, 0, false) + "."));
   const Json& cases = array_at(report, {"cases"});
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string name = numbered(i, cases.size(), safe_text(case_name(cases[i]), kNameCells));

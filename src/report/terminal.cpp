@@ -54,7 +54,12 @@ std::string head(const Json& report, const Sheet& sheet) {
     return count_text(integer_at(report, {"scope", key}));
   };
   // Without the empty line that a heading starts with.
-  std::string out = sheet.heading("assay comparison: " + status, status_colour(status)).substr(1);
+  const std::string found = conclusion(report);
+  std::string out =
+      sheet
+          .heading("assay comparison: " + status + (found.empty() ? "" : "; ") + found,
+                   status_colour(status))
+          .substr(1);
   out += sheet.paragraph("runs", overall_clause(report));
   std::string plan = fmt::format("{} batches x {} pairs, warm-up pairs per batch: {}, seed {}",
                                  scope("batches_planned"), scope("pairs_per_batch"),
@@ -71,8 +76,10 @@ std::string head(const Json& report, const Sheet& sheet) {
     const std::string text = text_at(report, {key});
     return text.empty() ? std::string("n/a") : safe_text(text, 64, true);
   };
-  out += sheet.paragraph("archive", fmt::format("{}, {}, assay {}", id("archive_id"),
-                                                id("created_utc"), id("tool_version")));
+  out += sheet.archived
+             ? sheet.paragraph("archive", fmt::format("{}, {}, assay {}", id("archive_id"),
+                                                      id("created_utc"), id("tool_version")))
+             : sheet.paragraph("archive", "none (--no-archive): nothing but this report is kept");
   const Json& calibration = at(report, {"calibration"});
   if (calibration.is_object()) {
     const auto state = [&calibration](const char* kind) {
@@ -130,32 +137,17 @@ std::string table_text(const Json& report, const std::vector<CaseRow>& rows, con
   std::string out(1, '\n');
   out += layout_table(table, sheet.color);
   const std::string legend = bar_legend(axis, any_cap, sheet.unicode);
-  return out + wrap(legend + (legend.empty() ? "" : " ") +
-                        "Ratio and interval are of wall time; reference and candidate are medians.",
+  return out + wrap(legend + (legend.empty() ? "" : " ") + figures_legend(rows),
                     {"  ", 2, 2, sheet.width});
 }
 
-// What was run: the reference, and each candidate by its number in the table. Of one candidate
-// --verbose shows it with its figures.
+// Of one candidate --verbose shows it with its figures.
 std::string commands_text(const std::vector<CaseRow>& rows, const Sheet& sheet) {
   constexpr std::size_t kCommandCells = 60;
   if (rows.size() < 2 && sheet.verbose)
     return "";
-  const auto command = [&sheet](const Json& case_value, const char* side) {
-    const std::string text = join_command(texts_at(case_value, {side, "argv"}));
-    return text.empty() ? "n/a" : safe_text(text, kCommandCells, !sheet.unicode);
-  };
-  // Of a parameter scan each point has a reference of its own.
-  const std::string first = command(*rows[0].value, "reference");
-  const bool one_reference = std::all_of(rows.begin(), rows.end(), [&](const CaseRow& row) {
-    return command(*row.value, "reference") == first;
-  });
-  std::string text = one_reference ? "reference " + first : "";
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    text += fmt::format("{}{} {}", text.empty() ? "" : "; ",
-                        rows.size() > 1 ? std::to_string(i + 1) : "candidate",
-                        command(*rows[i].value, "candidate"));
-  return wrap("Commands: " + text + ".", {"  ", 2, 4, sheet.width});
+  return wrap("Commands: " + commands_line(rows, kCommandCells, !sheet.unicode) + ".",
+              {"  ", 2, 4, sheet.width});
 }
 
 // Candidates of one parameter point in the order of their ratios, the reference among them.
@@ -187,10 +179,14 @@ std::string rejected_text(const Json& report, const Sheet& sheet) {
   const std::size_t total = count && *count > 0 ? static_cast<std::size_t>(*count) : runs.size();
   if (total == 0)
     return "";
-  std::string out = sheet.heading(fmt::format("Rejected runs ({}), kept in the archive", total));
+  std::string out = sheet.heading(fmt::format("Rejected runs ({})", total));
   for (std::size_t i = 0; i < std::min(runs.size(), kRejectedShown); ++i) {
     const Json& run = runs[i];
     const auto figure = [&run](const char* key) { return count_text(integer_at(run, {key})); };
+    const auto from_one = [&run](const char* key) {
+      const auto at_zero = integer_at(run, {key});
+      return count_text(at_zero ? std::optional(*at_zero + 1) : at_zero);
+    };
     std::string ended = fmt::format("exit code {}", figure("exit_code"));
     if (integer_at(run, {"signal"}).value_or(0) != 0)
       ended = fmt::format("signal {}", figure("signal"));
@@ -199,7 +195,7 @@ std::string rejected_text(const Json& report, const Sheet& sheet) {
       return text.empty() ? std::string("n/a") : safe_text(text, 60, true);
     };
     out += sheet.item(fmt::format("run {} (batch {}, pair {}, {}, {} of {}): {}, {}", figure("seq"),
-                                  figure("batch"), figure("pair"), word("phase"), word("side"),
+                                  from_one("batch"), from_one("pair"), word("phase"), word("side"),
                                   safe_text(text_at(run, {"case"}), kNameCells, !sheet.unicode),
                                   word("why"), ended));
   }
@@ -227,13 +223,17 @@ std::string seen_text(const Json& report, const std::string& code, const Sheet& 
       continue;
     if (++shown > kSeenShown)
       return out + ", ...";
-    const std::string name = text_at(diagnostic, {"case"});
+    const bool several = array_at(report, {"cases"}).size() > 1;
+    const std::string name = several ? text_at(diagnostic, {"case"}) : "";
     // Its figure says nothing without the batch, which only the text names.
     const std::string figure = code == "one_batch_decides"
                                    ? safe_text(text_at(diagnostic, {"detail"}), 120, !sheet.unicode)
                                    : diagnostic_figure(code, *value);
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
-                       name.empty() ? "all" : safe_text(name, kNameCells, !sheet.unicode), figure);
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ",
+                       !several       ? ""
+                       : name.empty() ? "all "
+                                      : safe_text(name, kNameCells, !sheet.unicode) + " ",
+                       figure);
   }
   return out;
 }
@@ -242,6 +242,9 @@ std::string reasons_text(const Json& report, const Sheet& sheet) {
   const std::vector<std::string> limits = texts_at(report, {"limits"});
   std::set<std::string> done(limits.begin(), limits.end());
   std::string items;
+  const std::string ended = is_unfinished(report) ? text_at(report, {"ending", "reason"}) : "";
+  if (!ended.empty() && done.insert(ended).second)
+    items += sheet.code(ended, "");
   for (const char* list : {"blockers", "reason_codes"})
     for (const std::string& code : texts_at(report, {list}))
       if (done.insert(code).second)
@@ -261,34 +264,14 @@ std::string reasons_text(const Json& report, const Sheet& sheet) {
 // one's finding, then the verdict as a whole.
 std::string closing(const Json& report, const std::vector<CaseRow>& rows, const Sheet& sheet) {
   std::string out(1, '\n');
-  std::vector<std::pair<std::string, int>> words;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const CaseRow& row = rows[i];
-    if (rows.size() > 1 && rows.size() <= kClosingCases)
-      out +=
-          wrap(fmt::format("{} {}: {}; {}", i + 1, safe_text(row.name, kNameCells, !sheet.unicode),
-                           row.verdict, deciding_clause(*row.value)),
-               {"  ", 2, 4, sheet.width});
-    const auto at = std::find_if(words.begin(), words.end(),
-                                 [&row](const auto& word) { return word.first == row.verdict; });
-    if (at == words.end())
-      words.emplace_back(row.verdict, 1);
-    else
-      ++at->second;
-  }
+  if (rows.size() > 1 && rows.size() <= kClosingCases)
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      out += wrap(
+          fmt::format("{} {}: {}; {}", i + 1, safe_text(rows[i].name, kNameCells, !sheet.unicode),
+                      rows[i].verdict, case_conclusion(*rows[i].value)),
+          {"  ", 2, 4, sheet.width});
   out += ranking_text(rows, sheet);
-  std::string text;
-  const Json& rejected = array_at(report, {"rejected_runs"});
-  if (text_at(report, {"status"}) == "failed" && !rejected.empty())
-    text = fmt::format("run {} ({}) was rejected: {}", count_text(integer_at(rejected[0], {"seq"})),
-                       safe_text(text_at(rejected[0], {"side"}), 20, true),
-                       safe_text(text_at(rejected[0], {"why"}), 60, true));
-  else if (rows.size() == 1)
-    text = deciding_clause(*rows[0].value);
-  else
-    for (const auto& [word, count] : words)
-      text += fmt::format("{}{} {}", text.empty() ? fmt::format("of {} cases ", rows.size()) : ", ",
-                          count, word);
+  const std::string text = conclusion(report);
   const std::string status = overall_status(report);
   const std::string first = "Verdict: " + status + (text.empty() ? "" : "; ");
   if (first.size() > sheet.width)  // colour cannot be wrapped
@@ -323,6 +306,7 @@ std::string terminal(const Json& report, const TerminalStyle& style) {
   sheet.color = style.color;
   sheet.unicode = style.unicode;
   sheet.verbose = style.verbose;
+  sheet.archived = style.archived;
   sheet.time_unit = style.time_unit;
   std::vector<CaseRow> rows = case_rows(report, style.time_unit);
   sort_rows(rows, style.sort);

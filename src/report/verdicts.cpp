@@ -69,10 +69,22 @@ std::string why(const Json& v) {
   return reasons.empty() ? "no reason is recorded" : join_codes(reasons);
 }
 
-// "; reasons: a, b", or "".
+// "; reasons: a, b", or "". That a test has no interval is no reason for its outcome.
 std::string reasons_clause(const Json& v) {
-  const std::vector<std::string> reasons = texts_at(v, {"reasons"});
+  std::vector<std::string> reasons = texts_at(v, {"reasons"});
+  reasons.erase(std::remove(reasons.begin(), reasons.end(), "interval_not_defined"), reasons.end());
   return reasons.empty() ? "" : "; reasons: " + join_codes(reasons);
+}
+
+// Whether something other than the data keeps an INCONCLUSIVE gate from its verdict.
+bool is_withheld(const Json& v) {
+  const std::vector<std::string> reasons = texts_at(v, {"reasons"});
+  return std::any_of(reasons.begin(), reasons.end(), [](const std::string& code) {
+    return code == "too_few_batches" || code == "host_calibration_failed" ||
+           code == "order_unbalanced" || code == "one_batch_decides" ||
+           code == "not_significant_after_holm" || code == "below_resolution" ||
+           code == "single_batch";
+  });
 }
 
 // How the gate came out, in words; the status word itself stands in front of it.
@@ -85,6 +97,9 @@ std::string gate_clause(const Json& v, Kind kind) {
   if (status == "FAIL")
     return fmt::format("above {}; both tests at the cap agree ({}){}", limit, p_values(v),
                        reasons_clause(v));
+  if (status == "INCONCLUSIVE" && is_withheld(v))
+    return fmt::format("no verdict is given about {}, whatever the tests at the cap say ({}){}",
+                       limit, p_values(v), reasons_clause(v));
   if (status == "INCONCLUSIVE")
     return fmt::format("the data leave both sides of {} open ({}){}", limit, p_values(v),
                        reasons_clause(v));
@@ -113,8 +128,8 @@ std::string tail_claim(const Json& v, const Json& case_value) {
                : std::string("not asked");
   if (status == "FAIL")
     return fmt::format(
-        "set against its own typical run, the candidate's mean is {} % further up than the "
-        "reference's (exact batch sign-flip, {}, one-sided; pairs: {}){}",
+        "slow runs lift the candidate's mean {} % more above its typical run than the reference's "
+        "(exact batch sign-flip, {}, one-sided; pairs: {}){}",
         plain_number(number_at(detail, {"excess_percent"}), 2),
         p_clause("mid-p", number_at(detail, {"p_fail"})), layout_text(v), reasons_clause(v));
   if (status == "PASS")
@@ -198,11 +213,15 @@ std::string finding_clause(const Json& v) {
   if (has_estimate && (finding == "faster" || finding == "smaller"))
     return fmt::format("candidate {} by {}", finding, change_text(v, -1));
   if (finding == "no_difference") {
+    const std::vector<std::string> reasons = texts_at(v, {"reasons"});
+    const bool split = std::find(reasons.begin(), reasons.end(), "tests_disagree") != reasons.end();
+    const std::string none =
+        split ? "no difference shown (only one of the two tests sees one)" : "no difference shown";
     const Maybe w = number_at(v, {"ruled_out_above_percent"});
     if (!w)
-      return "no difference shown; how large one could be is " + not_available(v);
+      return none + "; how large one could be is " + not_available(v);
     const int decimals = *w >= 10 ? 1 : *w >= 1 ? 2 : 3;
-    return fmt::format("no difference shown; differences above {} % are ruled out at level {}",
+    return fmt::format("{}; differences above {} % are ruled out at level {}", none,
                        plain_number(w, decimals), share_text(number_at(v, {"level"})));
   }
   const std::string seen =
@@ -356,4 +375,26 @@ std::string deciding_clause(const Json& case_value) {
                      kind == Kind::tail ? claim(v, case_value, kind) : finding_clause(v));
 }
 
+std::string case_conclusion(const Json& case_value) {
+  const Json& v = verdict_of(case_value, deciding_kind(case_value));
+  const std::string found = deciding_clause(case_value);
+  const std::string status = status_of(v);
+  const std::vector<std::string> reasons = texts_at(v, {"reasons"});
+  if (status == "INCONCLUSIVE" || status == "INCOMPLETE") {
+    std::vector<std::string> codes;
+    for (const std::string& code : reasons)
+      if (code != "host_not_calibrated" && code != "interval_not_defined" &&
+          found.find(code) == std::string::npos)
+        codes.push_back(code);
+    return codes.empty() ? found : found + " (" + join_codes(codes) + ")";
+  }
+  const auto has = [&reasons](const char* code) {
+    return std::find(reasons.begin(), reasons.end(), code) != reasons.end();
+  };
+  if (has("outputs_differ"))
+    return found + ", but the outputs differ";
+  if (has("exits_differ"))
+    return found + ", but the two end in different ways";
+  return has("output_not_deterministic") ? found + ", but outputs differ from run to run" : found;
+}
 }  // namespace assay::report

@@ -48,6 +48,11 @@ Kind deciding_kind(const Json& case_value);
 std::string deciding_word(const Json& case_value);
 // What was found in that figure: "candidate slower by ...", "peak RSS: candidate bigger by ...".
 std::string deciding_clause(const Json& case_value);
+// The same with what a reader must know beside it: why there is no verdict, or that the two sides
+// gave different outputs.
+std::string case_conclusion(const Json& case_value);
+// The campaign in one clause, to stand behind its overall status; "" when there is nothing to say.
+std::string conclusion(const Json& report);
 // The status of a gated verdict (a wall PASS beside an asked-for tail that did not pass is "PASS
 // (typical run only)"), else what was found: "slower", "no difference", "no claim".
 std::string verdict_word(const Json& case_value, const Json& verdict, Kind kind);

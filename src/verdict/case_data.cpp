@@ -94,11 +94,16 @@ std::string output_mark(const Sample& s) {
 
 OutputEquality compare_outputs(const Campaign& campaign, std::size_t index) {
   const CompareInputs& in = *campaign.inputs;
+  // A run that failed may have stopped in the middle of its output.
+  std::set<const Sample*> rejected;
+  for (const RejectedRun& run : campaign.rejected)
+    rejected.insert(run.sample);
   std::set<std::string> outputs[2];
   bool unknown = false;
   for (std::size_t seq = 0; seq < in.plan.runs.size(); ++seq) {
     const Sample* s = campaign.by_seq[seq];
-    if (s == nullptr || static_cast<std::size_t>(in.plan.runs[seq].case_index) != index)
+    if (s == nullptr || static_cast<std::size_t>(in.plan.runs[seq].case_index) != index ||
+        rejected.count(s) != 0)
       continue;
     if (std::string mark = output_mark(*s); !mark.empty())
       outputs[static_cast<std::size_t>(s->side)].insert(std::move(mark));

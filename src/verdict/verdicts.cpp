@@ -292,6 +292,11 @@ void apply_blockers(const Campaign& campaign, const CaseData& data, VerdictValue
   v.reasons.insert(blockers.begin(), blockers.end());
   if (v.gated && !blockers.empty())
     v.status = "INCOMPLETE";
+  // Runs that failed, or of files that changed, are no sample of what was meant.
+  if (campaign.status == "failed") {
+    v.finding.clear();
+    v.ruled_out_above_percent.reset();
+  }
 }
 
 std::vector<CaseVerdicts> judge_all(const Campaign& campaign) {

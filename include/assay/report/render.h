@@ -12,6 +12,7 @@ struct TerminalStyle {
   bool color = false;
   bool unicode = true;
   int columns = 100;
+  bool archived = true;       // false: --no-archive, so that nothing but the report is kept
   bool verbose = false;       // also both sides' figures and the noise
   std::string time_unit;      // "" = by size; "nanosecond", "microsecond", "millisecond", "second"
   std::string sort = "auto";  // auto, command, mean-time
