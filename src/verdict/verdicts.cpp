@@ -293,7 +293,7 @@ void apply_blockers(const Campaign& campaign, const CaseData& data, VerdictValue
   if (v.gated && !blockers.empty())
     v.status = "INCOMPLETE";
   // Runs that failed, or of files that changed, are no sample of what was meant.
-  if (campaign.status == "failed") {
+  if (!data.blockers.empty() || campaign.inputs->ending.type == "failed") {
     v.finding.clear();
     v.ruled_out_above_percent.reset();
   }

@@ -57,9 +57,62 @@ TEST(VerdictWords, gates_say_status_cap_and_why) {
   EXPECT_THAT(sentence_of(fixture("pass")), HasSubstr("PASS: below the cap 1.02"));
   EXPECT_THAT(sentence_of(fixture("inconclusive")), HasSubstr("reasons: one_batch_decides"));
   EXPECT_THAT(sentence_of(fixture("inconclusive")),
+              HasSubstr("INCONCLUSIVE: no verdict is given about the cap 1.05"));
+  Json open = fixture("inconclusive");
+  open["cases"][0]["verdicts"]["wall"]["reasons"] = Json::array({"host_not_calibrated"});
+  EXPECT_THAT(sentence_of(open),
               HasSubstr("INCONCLUSIVE: the data leave both sides of the cap 1.05"));
   EXPECT_THAT(sentence_of(fixture("interrupted")),
               HasSubstr("INCOMPLETE: evidence is missing or unusable"));
+}
+
+TEST(VerdictWords, the_first_and_the_last_line_hold_the_finding_and_its_doubts) {
+  const auto ends = [](const Json& report) {
+    const std::string text = terminal(report, {.columns = 400});
+    const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
+    return std::pair(text.substr(0, text.find('\n')), text.substr(last, text.size() - last - 1));
+  };
+  Json report = fixture("no-gate");
+  auto [first, last] = ends(report);
+  EXPECT_THAT(first, HasSubstr("; candidate slower by 2.13 % [1.42, 2.85]"));
+  EXPECT_THAT(last, HasSubstr("; candidate slower by 2.13 % [1.42, 2.85]"));
+  Json& reasons = report["cases"][0]["verdicts"]["wall"]["reasons"];
+  for (const auto& [code, said] :
+       {std::pair("outputs_differ", "but the outputs differ"),
+        std::pair("exits_differ", "but the two end in different ways"),
+        std::pair("output_not_deterministic", "differ from run to run")}) {
+    reasons = Json::array({code});
+    std::tie(first, last) = ends(report);
+    EXPECT_THAT(first, HasSubstr(said));
+    EXPECT_THAT(last, HasSubstr(said));
+  }
+  Json changed = fixture("failed");
+  changed["rejected_runs"] = Json::array();
+  changed["rejected_count"] = 0;
+  changed["ending"]["reason"] = "files_changed";
+  std::tie(first, last) = ends(changed);
+  EXPECT_THAT(last, HasSubstr("ERROR; A program or the input changed"));
+  EXPECT_THAT(terminal(changed, {}), HasSubstr("\n  - files_changed: A program or the input"));
+}
+
+TEST(VerdictWords, a_row_is_about_the_figure_that_decides) {
+  Json report = fixture("fail");
+  Json& verdicts = report["cases"][0]["verdicts"];
+  verdicts["wall"]["status"] = "PASS";
+  verdicts["tail"]["status"] = "NOT_GATED";
+  verdicts["cpu"]["status"] = "FAIL";
+  verdicts["cpu"]["cap"] = 1.03;
+  const std::string text = terminal(report, {.columns = 200});
+  EXPECT_THAT(text, HasSubstr("FAIL (CPU time)  1.0798  [1.0781, 1.0816]"));
+  EXPECT_THAT(text, HasSubstr("<= 1.03"));
+  EXPECT_THAT(text, HasSubstr("Ratio and interval are of CPU time"));
+  EXPECT_THAT(markdown(report), HasSubstr("Ratio and interval are of CPU time"));
+}
+
+TEST(VerdictWords, nothing_is_called_kept_where_no_archive_is) {
+  const std::string text = terminal(fixture("failed"), {.archived = false});
+  EXPECT_THAT(text, HasSubstr("none (--no-archive)"));
+  EXPECT_THAT(text, Not(HasSubstr("kept in")));
 }
 
 TEST(VerdictWords, an_untried_tail_is_named_as_not_asked) {
@@ -72,7 +125,7 @@ TEST(VerdictWords, a_pass_beside_an_undecided_tail_is_about_the_typical_run_only
   EXPECT_THAT(sentence_of(report), HasSubstr("PASS (typical run only): "));
   EXPECT_THAT(terminal(report, {}), HasSubstr("assay comparison: PASS (typical run only)"));
   report["overall"]["status"] = "FAIL";
-  EXPECT_THAT(terminal(report, {}), HasSubstr("assay comparison: FAIL\n"));
+  EXPECT_THAT(terminal(report, {}), HasSubstr("assay comparison: FAIL; "));
   report["cases"][0]["verdicts"]["tail"]["status"] = "PASS";
   EXPECT_THAT(sentence_of(report), Not(HasSubstr("typical")));
 }
@@ -81,7 +134,7 @@ TEST(VerdictWords, every_verdict_has_its_own_line_and_none_is_averaged) {
   const std::string text = terminal(fixture("fail"), {});
   for (const char* line :
        {"\n  wall time  FAIL: ", "\n  CPU time   candidate slower by 7.98 %",
-        "\n  peak RSS   no difference shown", "\n  tail       FAIL: set against"})
+        "\n  peak RSS   no difference shown", "\n  tail       FAIL: slow runs lift"})
     EXPECT_THAT(text, HasSubstr(line));
 }
 
