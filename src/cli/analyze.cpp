@@ -10,7 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
 #include <sys/stat.h>
 
 namespace assay::cli {
@@ -79,17 +82,53 @@ std::string number(const Json& value) {
   return value.is_number() ? fmt::format("{:.6g}", value.get<double>()) : "unknown";
 }
 
+// "4.8 % [4.2, 5.5]" of the interval that the finding rests on.
+std::string by_how_much(const Json& one, double sign) {
+  const Json& interval = one.at("intervals").value("clustered-signed-rank-v1", Json(nullptr));
+  if (!interval.is_object() || !interval.at("lower").is_number() ||
+      !interval.at("upper").is_number())
+    return "";
+  const auto percent = [&](const char* key) {
+    return sign * (interval.at(key).get<double>() - 1) * 100;
+  };
+  return fmt::format(" by {:.3g} % [{:.3g}, {:.3g}]", percent("estimate"),
+                     percent(sign < 0 ? "upper" : "lower"), percent(sign < 0 ? "lower" : "upper"));
+}
+
 std::string finding_text(const Json& one) {
   const Json& finding = one.at("finding");
+  const Json& reasons = one.at("reasons");
+  const bool split = std::find(reasons.begin(), reasons.end(), "tests_disagree") != reasons.end();
+  const std::string none =
+      split ? "no difference shown (only one of the two tests sees one)" : "no difference shown";
   if (finding == "no_difference" && one.at("ruled_out_above_percent").is_number())
-    return fmt::format("no difference shown; differences above {:.3g} % are ruled out",
+    return fmt::format("{}; differences above {:.3g} % are ruled out", none,
                        one.at("ruled_out_above_percent").get<double>());
   if (finding == "no_difference")
-    return "no difference shown";
+    return none;
   if (finding.is_null())
-    return "no claim: these data do not allow the two tests at ratio 1";
-  return fmt::format("the candidate is {} (both tests agree at ratio 1)",
-                     finding.get<std::string>());
+    return "no claim (why: below)";
+  return fmt::format("the candidate is {}{} (both tests agree at ratio 1)",
+                     finding.get<std::string>(), by_how_much(one, finding == "faster" ? -1 : 1));
+}
+
+// "10.02 ms", or the plain figure where the file names no unit of time.
+std::string figure_text(const Json& value, const Json& unit) {
+  constexpr std::pair<const char*, double> kUnits[] = {
+      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  if (!value.is_number())
+    return "unknown";
+  for (const auto& [name, ns] : kUnits) {
+    if (unit != name)
+      continue;
+    const double time = value.get<double>() * ns;
+    const auto* shown = std::begin(kUnits);
+    while (std::next(shown) != std::end(kUnits) && time >= std::next(shown)->second)
+      shown = std::next(shown);
+    return fmt::format("{:.4g} {}", time / shown->second, shown->first);
+  }
+  return number(value) +
+         (unit.is_string() ? " " + printable(unit.get<std::string>(), 40) : " (unit of the file)");
 }
 
 std::string reason_lines(const Json& reasons) {
@@ -111,12 +150,9 @@ std::string case_text(const Json& one) {
   else
     text += fmt::format("  unpaired: {} reference and {} candidate values\n",
                         one.at("reference").at("n").dump(), one.at("candidate").at("n").dump());
-  const std::string unit = one.at("unit").is_null()
-                               ? " (unit of the file)"
-                               : " " + printable(one.at("unit").get<std::string>(), 40);
-  text += fmt::format("  median: reference {}, candidate {}{}\n",
-                      number(one.at("reference").at("median")),
-                      number(one.at("candidate").at("median")), unit);
+  text += fmt::format("  median: reference {}, candidate {}\n",
+                      figure_text(one.at("reference").at("median"), one.at("unit")),
+                      figure_text(one.at("candidate").at("median"), one.at("unit")));
   for (const auto& [method, interval] : one.at("intervals").items())
     text += fmt::format("  ratio {} [{}, {}]  {:g} % {}\n", number(interval.at("estimate")),
                         number(interval.at("lower")), number(interval.at("upper")),
@@ -126,7 +162,8 @@ std::string case_text(const Json& one) {
     text += "  read this with:\n" + reason_lines(one.at("reasons"));
   const Json& gate = one.at("gate");
   if (gate.is_object()) {
-    text += fmt::format("  gate at ratio {}: {}\n", number(gate.at("cap")),
+    text += fmt::format("  gate at ratio {} ({:+.3g} %): {}\n", number(gate.at("cap")),
+                        (gate.at("cap").get<double>() - 1) * 100,
                         gate.at("verdict").get<std::string>());
     text += reason_lines(gate.at("reasons"));
   }
@@ -172,7 +209,8 @@ Result<void> check_digests(const evidence::ArchiveReader& archive, const std::st
                 "is an archive without SHA256SUMS: its campaign still runs or was killed before it "
                 "could finish",
                 printable(path));
-  for (const std::string name : {"header.json", "policy.json", "plan.json", "samples.jsonl"}) {
+  for (const std::string name :
+       {"header.json", "policy.json", "plan.json", "samples.jsonl", "report.json"}) {
     const auto bytes = archive.bytes(name);
     if (!bytes || sums->find(sha256_hex(*bytes) + "  " + name + "\n") == std::string::npos)
       return fail(ErrorCode::invalid_format,
@@ -193,6 +231,29 @@ Result<void> refuse_gate(const Arguments& a, const verdict::AnalyzeInput& input)
                   "missing or wrong: leave the flag out, or give compare a gate (--fail-if-slower)",
                   "--cap");
   return {};
+}
+
+// What the report of the campaign holds against the runs of each case.
+void carry_warnings(const Json& report, std::vector<verdict::AnalyzeData>& cases) {
+  const bool failed = report.at("status") == "failed";
+  for (verdict::AnalyzeData& data : cases) {
+    std::set<std::string> codes;
+    for (const Json& code : report.at("blockers"))
+      codes.insert(code.get<std::string>());
+    if (report.at("status") != "measured")
+      codes.insert(report.at("ending").at("reason").get<std::string>());
+    for (const Json& one : report.at("cases")) {
+      if (one.at("name") != data.name)
+        continue;
+      for (const Json& code : one.at("verdicts").at("wall").at("reasons"))
+        for (const char* warning : {"outputs_differ", "output_not_deterministic", "exits_differ"})
+          if (code == warning)
+            codes.insert(warning);
+    }
+    codes.erase("");
+    data.warnings.assign(codes.begin(), codes.end());
+    data.no_claim = failed;
+  }
 }
 
 Result<verdict::AnalyzeInput> read_archive(const std::string& path,
@@ -231,6 +292,8 @@ Result<verdict::AnalyzeInput> read_archive(const std::string& path,
     return fail(ErrorCode::invalid_format, "the archive holds no measured run", printable(path));
   verdict::AnalyzeInput input;
   ASSAY_TRY(input.cases, verdict::pairs_of_runs(runs, "assay_archive"));
+  ASSAY_TRY(const Json report, archive->document("report.json"));
+  carry_warnings(report, input.cases);
   return input;
 }
 

@@ -21,7 +21,9 @@ std::string meaning(const std::string& state) {
            "still too "
            "small to certify it";
   if (state == "FAILED")
-    return "do not trust verdicts from this host as it is";
+    return "gates on this time are withheld on this host until a newer calibration is clean; "
+           "repeat "
+           "it with a larger --budget: by chance alone about one in thirty ends so";
   return "not enough batches yet";
 }
 

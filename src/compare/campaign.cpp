@@ -4,6 +4,7 @@
 #include "record.h"
 
 #include "assay/base/ids.h"
+#include "assay/base/sha256.h"
 #include "assay/base/text.h"
 
 #include <fmt/format.h>
@@ -93,6 +94,17 @@ Campaign::Unit Campaign::unit_at(std::size_t first) const {
 }
 
 Result<CampaignEnd> Campaign::run(const std::function<void(const Progress&)>& progress) {
+  const Result<void> done = run_plan(progress);
+  // The set-up of an unfinished group is cleaned up whatever stopped the campaign, evidence that
+  // cannot be written included.
+  leave_group();
+  if (!done)
+    return tl::unexpected<Error>(done.error());
+  note_built_programs();
+  return std::move(end_);
+}
+
+Result<void> Campaign::run_plan(const std::function<void(const Progress&)>& progress) {
   const Nanoseconds start = monotonic_now();
   Progress state;
   state.batches = plan_.options.batches;
@@ -123,9 +135,7 @@ Result<CampaignEnd> Campaign::run(const std::function<void(const Progress&)>& pr
       progress(state);
     }
   }
-  // The set-up of an unfinished group is cleaned up whatever stopped the campaign.
-  leave_group();
-  return std::move(end_);
+  return {};
 }
 
 Result<void> Campaign::enter_group(const verdict::PlannedRun& next) {
@@ -158,6 +168,7 @@ Result<void> Campaign::leave_batch(std::int64_t batch) {
   ASSAY_TRY_VOID(evidence_.event("batch_ended", {{"batch", batch}}));
   ASSAY_TRY_VOID(evidence_.sync());
   check_files();
+  note_built_programs();
   if (!running())
     return {};
   const std::vector<int>& looks = plan_.options.looks;
@@ -178,12 +189,60 @@ Result<void> Campaign::run_unit(const Unit& unit) {
   std::vector<Finished> finished;
   for (std::size_t at = unit.first; at < unit.last; ++at) {
     std::optional<process::RunResult> result = run_one(plan_.runs[at]);
-    if (!result)
-      return {};  // the unfinished pair is dropped; the journal shows that it was started
+    if (!result) {
+      // The unfinished pair is dropped; the journal shows that it was started.
+      if (!finished.empty())
+        name_lost_run(finished.back());
+      return {};
+    }
     finished.push_back({&plan_.runs[at], *std::move(result), {}});
+    if (!running() && at + 1 < unit.last) {  // a hook behind the first run ended the campaign
+      name_lost_run(finished.back());
+      return {};
+    }
   }
   ASSAY_TRY_VOID(record(finished));
   return judge(finished);
+}
+
+// What ended the campaign may be the consequence of a run that is not recorded with its pair.
+void Campaign::name_lost_run(Finished& run) {
+  run.sample = sample_of(run);
+  const auto& expectation = expectations_[static_cast<std::size_t>(run.planned->case_index)];
+  if (const std::string_view why = verdict::rejection(run.sample, expectation); !why.empty())
+    name_failure(run, why);
+}
+
+// The failure of a run stands before that of a hook behind it.
+void Campaign::name_failure(const Finished& run, std::string_view why) {
+  std::string text =
+      failure_text({case_of(*run.planned), plan_, *run.planned, run.sample, run.result, why});
+  if (end_.first_failure.empty())
+    end_.first_failure = std::move(text);
+  else if (end_.ending.reason == "hook_failed" && !failure_named_)
+    end_.first_failure = text + "\n" + end_.first_failure;
+  failure_named_ = true;
+}
+
+verdict::Sample Campaign::sample_of(const Finished& run) {
+  const PreparedCase& one = case_of(*run.planned);
+  return to_sample(*run.planned, one.name, run.result, load(), one.side(run.planned->side).output);
+}
+
+// After the first batch, or at the end of a campaign that was shorter.
+void Campaign::note_built_programs() {
+  if (built_noted_)
+    return;
+  built_noted_ = true;
+  for (std::size_t i = 0; i < cases_.size(); ++i)
+    for (const verdict::Side which : kSides) {
+      const PreparedSide& side = cases_[i].side(which);
+      if (side.setup.empty() && side.prepare.empty())
+        continue;
+      const auto digest = sha256_file(side.program);
+      if (digest && *digest != side.program_sha256)
+        end_.ending.built.push_back({static_cast<std::int64_t>(i), which, *digest});
+    }
 }
 
 std::optional<process::RunResult> Campaign::run_one(const verdict::PlannedRun& planned) {
@@ -213,17 +272,14 @@ std::optional<process::RunResult> Campaign::run_one(const verdict::PlannedRun& p
     stopped_by(Error{ErrorCode::launcher, "assay-launch died", ""});
     return std::nullopt;
   }
-  if (!run_hook(side.conclude, "--conclude", one, planned.side))
-    return std::nullopt;
+  run_hook(side.conclude, "--conclude", one, planned.side);  // the run is there, however it ends
   return *std::move(result);
 }
 
 Result<void> Campaign::record(std::vector<Finished>& finished) {
   std::string lines;
   for (Finished& run : finished) {
-    const PreparedCase& one = case_of(*run.planned);
-    run.sample =
-        to_sample(*run.planned, one.name, run.result, load(), one.side(run.planned->side).output);
+    run.sample = sample_of(run);
     for (const auto& [digest, stream] : {std::pair(&run.sample.stdout_sha256, &run.result.out),
                                          std::pair(&run.sample.stderr_sha256, &run.result.err)})
       if (digest->has_value()) {
@@ -243,9 +299,7 @@ Result<void> Campaign::judge(const std::vector<Finished>& finished) {
     if (why.empty())
       continue;
     ASSAY_TRY_VOID(evidence_.event("run_rejected", {{"run", run.planned->seq}, {"why", why}}));
-    if (end_.first_failure.empty())
-      end_.first_failure =
-          failure_text({case_of(*run.planned), plan_, *run.planned, run.sample, run.result, why});
+    name_failure(run, why);
     if (running() && settings_.stops_at_rejection) {
       end_.ending.type = "failed";
       end_.ending.reason = "run_failed";

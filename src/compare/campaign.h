@@ -40,12 +40,18 @@ class Campaign {
   Unit unit_at(std::size_t first) const;
   bool running() const { return end_.ending.type == "finished" && end_.ending.reason.empty(); }
 
+  Result<void> run_plan(const std::function<void(const Progress&)>& progress);
   Result<void> enter_group(const verdict::PlannedRun& next);
   void leave_group();
   Result<void> leave_batch(std::int64_t batch);
   Result<void> run_unit(const Unit& unit);
   Result<void> record(std::vector<Finished>& finished);
   Result<void> judge(const std::vector<Finished>& finished);
+
+  verdict::Sample sample_of(const Finished& run);
+  void name_lost_run(Finished& run);
+  void name_failure(const Finished& run, std::string_view why);
+  void note_built_programs();
 
   // False when the campaign must stop; the ending says why.
   bool run_hook(const Argv& argv, const char* flag, const PreparedCase& one, verdict::Side side);
@@ -74,6 +80,8 @@ class Campaign {
   const verdict::PlannedRun* group_ = nullptr;  // a run of the batch and case that are set up
   std::int64_t batch_ = -1;
   std::string padding_;
+  bool built_noted_ = false;
+  bool failure_named_ = false;  // of a run
   std::int64_t iteration_ = 0;
   host::LoadMeter meter_;
   host::LoadMeter::Reading reading_;

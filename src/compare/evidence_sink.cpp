@@ -116,6 +116,11 @@ Result<std::string> EvidenceSink::finalize(const verdict::Ending& ending) {
   Json payload = {{"batches_done", ending.batches_done}};
   if (!ending.reason.empty())
     payload["reason"] = ending.reason;
+  for (const verdict::Ending::BuiltProgram& one : ending.built)
+    payload["built"].push_back(
+        {{"case", contents_.policy.cases[static_cast<std::size_t>(one.case_index)].name},
+         {"side", verdict::side_name(one.side)},
+         {"program_sha256", one.sha256}});
   if (outputs_left_out_ > 0)
     payload["outputs_not_stored"] = outputs_left_out_;
   ASSAY_TRY_VOID(writer_->finalize(ending.type, std::move(payload), derive));

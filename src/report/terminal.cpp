@@ -86,8 +86,10 @@ std::string head(const Json& report, const Sheet& sheet) {
       const std::string text = text_at(calibration, {"states", kind});
       return text.empty() ? std::string("n/a") : safe_text(text, 40, true);
     };
-    out += sheet.paragraph("host", fmt::format("calibrated {}: wall time {}, CPU time {}",
-                                               safe_text(text_at(calibration, {"created_utc"}), 40),
+    std::string made = safe_text(text_at(calibration, {"created_utc"}), 40);
+    if (const std::size_t fraction = made.find('.'); fraction != std::string::npos)
+      made = made.substr(0, fraction) + "Z";
+    out += sheet.paragraph("host", fmt::format("calibrated {}: wall time {}, CPU time {}", made,
                                                state("wall"), state("cpu")));
   }
   return out;

@@ -191,6 +191,11 @@ Json analyze_case(const AnalyzeData& data, const AnalyzeOptions& options, const 
     analyze_unpaired(data, options, drawn, json, reasons);
   if (!options.method.empty() && json["intervals"].empty())
     reasons.insert("method_not_applicable");
+  reasons.insert(data.warnings.begin(), data.warnings.end());
+  if (data.no_claim) {
+    json["finding"] = nullptr;
+    json["ruled_out_above_percent"] = nullptr;
+  }
   json["reasons"] = reasons;
   return json;
 }

@@ -134,9 +134,21 @@ void flag_short_runs(const CaseReport& report, const std::string& name,
 
 }  // namespace
 
-Json side_json(const CaseData& data, Side side) {
+// Of what ran: a hook may have built another program than the campaign found at its start.
+std::string program_of(const Campaign& campaign, std::size_t index, Side side) {
+  for (const Ending::BuiltProgram& built : campaign.inputs->ending.built)
+    if (built.case_index == static_cast<std::int64_t>(index) && built.side == side)
+      return built.sha256;
+  const CasePolicy& policy = *campaign.cases[index].policy;
+  return side == Side::reference ? policy.reference.program_sha256
+                                 : policy.candidate.program_sha256;
+}
+
+Json side_json(const Campaign& campaign, std::size_t index, Side side) {
+  const CaseData& data = campaign.cases[index];
   const CommandRecord& command =
       side == Side::reference ? data.policy->reference : data.policy->candidate;
+  const std::string program = program_of(campaign, index, side);
   const std::vector<double> elapsed =
       values_of(data, side, [](const Sample& s) { return s.elapsed_ns; });
   const std::vector<double> rss =
@@ -147,8 +159,7 @@ Json side_json(const CaseData& data, Side side) {
   Json json = {
       {"name", command.name},
       {"argv", command.argv},
-      {"program_sha256",
-       command.program_sha256.empty() ? Json(nullptr) : Json(command.program_sha256)},
+      {"program_sha256", program.empty() ? Json(nullptr) : Json(program)},
       {"runs", data.pairs.size()},
       {"median_user_ns",
        median_json(values_of(data, side, [](const Sample& s) { return s.user_ns; }))},
@@ -200,8 +211,8 @@ CaseReport case_report(const Campaign& campaign, std::size_t index, const CaseVe
   CaseReport report;
   report.json = {{"name", data.policy->name},
                  {"parameters", data.policy->parameters},
-                 {"reference", side_json(data, Side::reference)},
-                 {"candidate", side_json(data, Side::candidate)},
+                 {"reference", side_json(campaign, index, Side::reference)},
+                 {"candidate", side_json(campaign, index, Side::candidate)},
                  {"pairs_planned", data.pairs_planned},
                  {"pairs_complete", data.pairs.size()},
                  {"pairs_rejected", data.pairs_rejected},

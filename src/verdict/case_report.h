@@ -25,7 +25,7 @@ struct CaseReport {
 
 CaseReport case_report(const Campaign& campaign, std::size_t index, const CaseVerdicts& verdicts);
 
-Json side_json(const CaseData& data, Side side);
+Json side_json(const Campaign& campaign, std::size_t index, Side side);
 // cases[].diagnostics; appends the codes that fired to `out`.
 Json diagnostics_json(const Campaign& campaign, std::size_t index, std::vector<Diagnostic>& out);
 

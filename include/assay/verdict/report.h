@@ -23,6 +23,13 @@ struct Ending {
   std::string type = "finished";  // finished, interrupted, failed
   std::string reason;             // e.g. "sigint", "launcher_lost", "run_failed", "stopped_at_look"
   std::int64_t batches_done = 0;  // whole batches executed
+  // Of programs that a hook may have built: what ran, as the first batch's end found it.
+  struct BuiltProgram {
+    std::int64_t case_index = 0;
+    Side side = Side::reference;
+    std::string sha256;
+  };
+  std::vector<BuiltProgram> built;
 };
 
 struct CompareInputs {
@@ -56,6 +63,10 @@ struct AnalyzeData {
   std::vector<int> batch;                    // per pair when batched
   std::vector<bool> candidate_first = {};    // per pair where the order is recorded, else empty
   std::int64_t pairs_rejected = 0;           // pairs with an unusable run, left out
+  // What the campaign's own report says against its runs; a claim is made from them only where
+  // they are a sample of what was meant.
+  std::vector<std::string> warnings = {};
+  bool no_claim = false;
 };
 struct AnalyzeOptions {
   std::int64_t seed = 0;

@@ -65,7 +65,7 @@ TEST_F(Analyze, a_cap_becomes_the_exit_code) {
   EXPECT_EQ(run(fixture({"--cap", "1.01"})).code, 1);
   EXPECT_EQ(run(fixture({"--cap", "1.029"})).code, 4);
   const Ended failed = run(fixture({"--cap", "1.01"}));
-  EXPECT_THAT(failed.out, HasSubstr("gate at ratio 1.01: FAIL"));
+  EXPECT_THAT(failed.out, HasSubstr("gate at ratio 1.01 (+1 %): FAIL"));
   EXPECT_THAT(failed.out, HasSubstr("the candidate is slower"));
   EXPECT_THAT(failed.out, HasSubstr("order_not_recorded"));
 }
@@ -84,7 +84,7 @@ TEST_F(Analyze, three_exports_are_recognised_and_never_gated) {
       R"({"metadata":{"name":"b"},"runs":[{"values":[2,4]},{"values":[3]}]}],"version":"1.0"})");
   const std::vector<std::pair<std::string, std::string>> sources = {
       {hyperfine, "hyperfine"}, {google, "google_benchmark"}, {pyperf, "pyperf"}};
-  EXPECT_THAT(run({hyperfine}).out, HasSubstr("median: reference 1.1, candidate 2.1 s\n"));
+  EXPECT_THAT(run({hyperfine}).out, HasSubstr("median: reference 1.1 s, candidate 2.1 s\n"));
   for (const auto& [path, source] : sources) {
     const Ended ended = run({path, "--json", "--cap", "100000"});
     SCOPED_TRACE(source + " " + ended.err);
@@ -149,6 +149,34 @@ TEST_F(Analyze, bad_input_exits_2_and_names_the_place) {
 }
 
 // What compare measured gives the same interval again, from its archive and from its CSV.
+TEST_F(Analyze, an_archive_carries_what_its_report_holds_against_its_runs) {
+  const auto campaign = [this](const std::string& name, const std::vector<std::string>& commands) {
+    std::vector<std::string> words = {std::string(ASSAY_BINARY_DIR) + "/assay",
+                                      "compare",
+                                      "--batches",
+                                      "8",
+                                      "--pairs",
+                                      "1",
+                                      "--archive",
+                                      directory_ + "/" + name,
+                                      "--style",
+                                      "none"};
+    words.insert(words.end(), commands.begin(), commands.end());
+    return std::system(("timeout 120 " + join_command(words) + " 2>/dev/null").c_str());
+  };
+  ASSERT_EQ(campaign("differ", {"echo a", "sh -c 'sleep 0.01; echo b'"}), 0);
+  const Ended differ = run({directory_ + "/differ", "--json"});
+  EXPECT_EQ(differ.json().at("finding"), "slower");
+  EXPECT_EQ(differ.json().at("reasons"), Json::array({"outputs_differ"}));
+  file("fail.sh", "echo >>'" + directory_ + "/runs'; [ $(wc -l <'" + directory_ +
+                      "/runs') -lt 16 ] && sleep 0.01\n");
+  ASSERT_NE(campaign("failed", {"true", "sh " + directory_ + "/fail.sh"}), 0);
+  const Ended failed = run({directory_ + "/failed"});
+  EXPECT_THAT(failed.out, HasSubstr("no claim"));
+  EXPECT_THAT(failed.out, HasSubstr("run_failed: "));
+  EXPECT_THAT(failed.out, HasSubstr("campaign_failed: "));
+}
+
 TEST_F(Analyze, an_archive_and_the_csv_of_compare_give_the_reports_interval) {
   const std::string archive = directory_ + "/archive";
   const std::string csv = directory_ + "/runs.csv";

@@ -1,6 +1,8 @@
 // What a campaign does, seen from its archive and from the programs that it runs.
 #include "harness.h"
 
+#include "assay/base/sha256.h"
+
 #include <gmock/gmock.h>
 
 #include <map>
@@ -137,6 +139,42 @@ TEST_F(Behaviour, a_failing_hook_stops_the_campaign_and_keeps_what_was_measured)
                               HasSubstr("broken on purpose")));
   EXPECT_EQ(samples().size(), 6U) << "three pairs ended before the seventh prepare";
   EXPECT_EQ(report().at("status"), "failed");
+}
+
+TEST_F(Behaviour, a_failing_run_is_named_though_the_hook_behind_it_fails_too) {
+  for (const char* pairs : {"1", "2"}) {  // the last run of a pair, and the first of one
+    write("fail.sh", "exit 3\n");
+    const Finished done =
+        assay({"compare", "--no-archive", "--batches", "1", "--pairs", pairs, "-w", "0",
+               "--conclude", "false", "sh " + path("fail.sh"), "sh " + path("fail.sh")});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("failed: exit code 3"), HasSubstr("--conclude 'false'")));
+    EXPECT_LT(done.err.find("exit code 3"), done.err.find("--conclude 'false'"));
+  }
+}
+
+TEST_F(Behaviour, a_pair_is_recorded_though_the_hook_behind_its_second_run_fails) {
+  write("second.sh", "echo >> " + path("calls") + "; [ $(wc -l < " + path("calls") + ") -lt 4 ]\n");
+  const Finished done = compare({"--batches", "1", "--pairs", "3", "-w", "0", "--conclude",
+                                 "sh " + path("second.sh"), "true", "/bin/true"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(samples().size(), 4U);
+}
+
+TEST_F(Behaviour, a_program_that_a_hook_builds_is_named_by_what_ran) {
+  write("built", "#!/bin/sh\nexit 0\n", 0755);
+  write("new", "#!/bin/sh\nexit 0 # built\n", 0755);
+  write("build.sh", "cp " + path("new") + " " + path("built") + "\n");
+  const Finished done = compare({"--batches", "2", "--pairs", "1", "-w", "0", "--setup",
+                                 "sh " + path("build.sh"), path("built"), "true"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const std::string ran = sha256_hex(read("new"));
+  const Json made = report();
+  EXPECT_EQ(made.at("cases").at(0).at("reference").at("program_sha256"), ran);
+  const Json end = lines("events.jsonl").back();
+  EXPECT_EQ(
+      end.at("built"),
+      Json::array({Json{{"case", "candidate"}, {"side", "reference"}, {"program_sha256", ran}}}));
 }
 
 TEST_F(Behaviour, more_commands_and_parameters_are_cases_with_their_own_reference) {

@@ -28,6 +28,14 @@ class Interruption : public CompareTest {
     EXPECT_TRUE(eventually([&] { return read("begun").size() >= runs; }));
     return running;
   }
+  // A campaign in its first run, which does not end by itself.
+  Running begin_sleeping() {
+    Running running =
+        start({"compare", "--archive", "archive", "-w", "0", "sleep 600", "sleep 600"});
+    EXPECT_TRUE(eventually(
+        [&] { return read("archive/events.jsonl").find("pair_started") != std::string::npos; }));
+    return running;
+  }
   std::size_t samples_on_disk() const {
     const std::string text = read("archive/samples.jsonl");
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -57,9 +65,7 @@ TEST_F(Interruption, issue_11_sigint_leaves_a_complete_archive_with_every_finish
 }
 
 TEST_F(Interruption, sigterm_exits_143_and_ends_a_run_that_sleeps) {
-  Running running = start({"compare", "--archive", "archive", "-w", "0", "sleep 600", "sleep 600"});
-  ASSERT_TRUE(eventually(
-      [&] { return read("archive/events.jsonl").find("pair_started") != std::string::npos; }));
+  Running running = begin_sleeping();
   ::kill(running.pid(), SIGTERM);
   const Finished done = running.wait();
   EXPECT_EQ(done.exit_code, 143) << done.err;
@@ -69,7 +75,7 @@ TEST_F(Interruption, sigterm_exits_143_and_ends_a_run_that_sleeps) {
 }
 
 TEST_F(Interruption, sigquit_exits_131_and_leaves_a_complete_archive) {
-  Running running = begin(5, {"-i"});
+  Running running = begin_sleeping();
   ::kill(running.pid(), SIGQUIT);
   const Finished done = running.wait();
   EXPECT_EQ(done.exit_code, 131) << done.err;
@@ -79,7 +85,7 @@ TEST_F(Interruption, sigquit_exits_131_and_leaves_a_complete_archive) {
 
 TEST_F(Interruption, a_terminal_that_went_away_exits_129_though_nothing_can_be_printed) {
   before_exec_ = [] { ::dup2(::open("/dev/full", O_WRONLY), 1); };
-  Running running = begin(5, {"-i"});
+  Running running = begin_sleeping();
   ::kill(running.pid(), SIGHUP);
   const Finished done = running.wait();
   EXPECT_EQ(done.exit_code, 129) << done.err;

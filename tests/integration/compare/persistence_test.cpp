@@ -86,6 +86,19 @@ TEST_F(Persistence, a_file_of_the_archive_that_something_changes_is_never_certif
   }
 }
 
+TEST_F(Persistence, what_was_set_up_is_cleaned_up_when_evidence_fails) {
+  write("spoil.sh", "[ -e " + path("archive/samples.jsonl") + " ] && echo >> " +
+                        path("archive/samples.jsonl") + "\n");
+  const Finished done = compare({"--batches", "1", "--pairs", "2", "-w", "0", "--setup",
+                                 payload("log " + path("log") + " setup"), "--cleanup",
+                                 payload("log " + path("log") + " cleanup"), "-C",
+                                 "sh " + path("spoil.sh"), "true", "/bin/true"});
+  expect_stopped(done);
+  for (const char* call :
+       {"setup reference", "setup candidate", "cleanup reference", "cleanup candidate"})
+    EXPECT_THAT(read("log"), HasSubstr(call));
+}
+
 TEST_F(Persistence, an_archive_that_cannot_be_begun_leaves_nothing_behind_and_names_its_flag) {
   before_exec_ = [] {
     const rlimit limit{100, 100};
