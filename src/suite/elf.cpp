@@ -24,14 +24,12 @@ constexpr std::uint64_t kInterp = 3;
 constexpr std::uint64_t kTagNeeded = 1;
 constexpr std::uint64_t kTagStringTable = 5;
 constexpr std::uint64_t kTagStringSize = 10;
-constexpr std::uint16_t kX86_64 = 62;
-constexpr std::uint16_t kAarch64 = 183;
 constexpr std::string_view kGlibc = "libc.so.6";
 
 #if defined(__x86_64__)
-constexpr std::uint16_t kOwnMachine = kX86_64;
+constexpr std::uint16_t kOwnMachine = 62;  // EM_X86_64
 #else
-constexpr std::uint16_t kOwnMachine = kAarch64;
+constexpr std::uint16_t kOwnMachine = 183;  // EM_AARCH64
 #endif
 
 struct Segment {
