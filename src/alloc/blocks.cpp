@@ -55,12 +55,13 @@ bool Blocks::grow() {
   slots_ = static_cast<Slot*>(start);
   bits_ = bits;
   capacity_ = std::size_t{1} << bits;
+  if (old == nullptr)
+    return true;
   for (std::size_t i = 0; i < old_capacity; ++i) {
     if (old[i].address != 0)
       *find(old[i].address) = old[i];
   }
-  if (old != nullptr)
-    pages_.unmap(old, old_capacity * sizeof(Slot));
+  pages_.unmap(old, old_capacity * sizeof(Slot));
   return true;
 }
 

@@ -119,6 +119,9 @@ int observed_main(int count, char** arguments, char** environment) {
 
 using namespace assay::alloc;
 
+// The names of parameters are not those of the C library's headers.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
+
 ASSAY_EXPORT void* malloc(std::size_t size) noexcept {
   return allocate_plain(size);
 }
@@ -198,7 +201,9 @@ ASSAY_EXPORT std::size_t malloc_usable_size(void* block) noexcept {
   return functions == nullptr ? 0 : functions->malloc_usable_size(block);
 }
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is the C library's
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
+
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the C library's name
 ASSAY_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                    void (*fini)(), void (*loader_fini)(), void* stack_end) {
   using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);

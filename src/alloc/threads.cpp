@@ -140,6 +140,7 @@ int other_threads() {
 
 }  // namespace assay::alloc
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the header's are reserved
 extern "C" __attribute__((visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
     void* argument) noexcept {

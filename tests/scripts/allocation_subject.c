@@ -137,6 +137,7 @@ static int forks(void) {
   for (int i = 0; i < 200; ++i) {
     const pid_t child = fork();
     if (child == 0) {
+      alarm(60); /* a child that hangs is seen by its parent */
       for (int j = 0; j < 100; ++j)
         free(seen(malloc(100)));
       return 0; /* main returns here too, in another process */
