@@ -29,8 +29,9 @@ struct Start {
 };
 
 constexpr std::size_t kPoolBytes = 4096;
-// A joined thread may stay in /proc/self/task for a moment after pthread_join.
-constexpr int kPatience = 1000;
+// A joined thread may stay in /proc/self/task for a moment after pthread_join, longer on a busy
+// machine: five seconds.
+constexpr int kPatience = 5000;
 constexpr std::int64_t kPauseNs = 1'000'000;
 
 constinit std::atomic<int> alive = 0;

@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import signal
+import socket
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -304,6 +306,46 @@ def a_rust_program_is_counted(options, scratch):
     for key, wanted in (("allocations", 1001), ("heap_frees", 1001), ("live_allocations", 0),
                         ("total_requested_bytes", 16000), ("live_requested_bytes", 0)):
         expect_equal(record[key] - empty[key], wanted, f"{key} above an empty program")
+
+
+@check
+def threads_of_a_rust_program_are_covered_once_joined(options, scratch):
+    source = written(scratch, "threads.rs", (
+        "fn main() {\n  let all: Vec<_> = (0..4u64).map(|t| std::thread::spawn(move || {\n"
+        "    (0..1000u64).map(|i| *Box::new(i + t)).sum::<u64>()\n"
+        "  })).collect();\n"
+        "  let sum: u64 = all.into_iter().map(|t| t.join().unwrap()).sum();\n"
+        "  assert_eq!(sum, 4 * 499500 + 6000);\n}\n"))
+    # Not optimised: a box that nobody keeps would not be allocated.
+    built = run([RUSTC, "--edition", "2021", source, "-o", scratch / "threads"])
+    expect_equal((built.returncode, built.stderr), (0, ""), "rustc")
+    record = valid(profile(options, [scratch / "threads"]))
+    beside = record["allocations"] - 4000
+    # A handle, a name, a packet, a closure, and the C library's table, of each thread; and main's.
+    expect(0 < beside < 60, f"{beside} allocations beside the 4,000")
+
+
+@check
+def the_record_is_one_write(options, _scratch):
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with ours, theirs:
+        ours.settimeout(60)
+        subprocess.run([options.build / "assay-alloc-calibration"], env=environment(options),
+                       stderr=theirs, check=True, timeout=60)
+        line = ours.recv(65536)  # a datagram is what one write wrote
+        ours.setblocking(False)
+        expect(line.startswith(PREFIX.encode()) and line.endswith(b"}\n"), f"the line: {line}")
+        try:
+            expect(False, f"a second write: {ours.recv(65536)}")
+        except BlockingIOError:
+            pass
+
+
+@check
+def a_closed_stderr_is_survived(options, scratch):
+    done = run(["sh", "-c", 'LD_PRELOAD="$1" ASSAY_ALLOC_PROFILE=1 exec "$2" returns 2>&-', "sh",
+                meter(options).resolve(), subject(scratch)])
+    expect_equal((done.returncode, done.stdout, done.stderr), (7, "", ""), "without stderr")
 
 
 def tree(options, program, depth, rounds):
