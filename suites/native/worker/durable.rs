@@ -1,6 +1,6 @@
 // The file layer of the worker, and the points at which it can be made to die: the counterpart of
-// durable.h. Everything that the worker writes and syncs goes through here, in the same way with and
-// without faults.
+// durable.h. Everything that the worker writes and syncs goes through here, in the same way with
+// and without faults.
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};

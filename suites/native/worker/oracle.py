@@ -1,6 +1,7 @@
-"""The right output of worker without a queue: what becomes of a job follows from its number alone, and
-its digest has a closed form. With a the multiplier, w the weight, s the seed and n steps, the digest is
-the sum of w^(n-k) s a^k for k = 1 to n, which is s a (w^n - a^n) / (w - a), modulo a prime."""
+"""The right output of worker without a queue: what becomes of a job follows from its number
+alone, and its digest has a closed form. With a the multiplier, w the weight, s the seed and n
+steps, the digest is the sum of w^(n-k) s a^k for k = 1 to n, which is s a (w^n - a^n) / (w - a),
+modulo a prime."""
 import pathlib
 import sys
 

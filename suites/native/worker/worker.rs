@@ -1,7 +1,8 @@
-// A durable job worker: ASSAY_BENCH_SIZE jobs (512) with ASSAY_BENCH_STEPS steps of work each (524288)
-// go through a queue in DIR to a ledger of effects outside the queue. Repetition i works in DIR/i,
-// where queue.log is the queue and effects.log the ledger. What is found there is taken up, so the same
-// command continues after a kill. Prints how the jobs ended and a digest of them all.
+// A durable job worker: ASSAY_BENCH_SIZE jobs (512) with ASSAY_BENCH_STEPS steps of work each
+// (524288) go through a queue in DIR to a ledger of effects outside the queue. Repetition i works
+// in DIR/i, where queue.log is the queue and effects.log the ledger. What is found there is taken
+// up, so the same command continues after a kill. Prints how the jobs ended and a digest of them
+// all.
 //
 //   worker DIR [FIRST ANSWERS]
 //
@@ -179,7 +180,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The one place where the state changes, whether a record was just synced or found at the start.
+    /// The one place where the state changes, whether a record was just synced or was found.
     fn take(&mut self, record: &Record) {
         self.now = self.now.max(record.tick);
         if record.kind == Kind::Open {
@@ -309,7 +310,8 @@ impl<'a> Worker<'a> {
             };
             job.work_slice(slice, self.options.steps);
             if job.goes_on(slice + 1) {
-                renewals.push(Record { kind: Kind::Renew, job: *id, tick: now, value: now + RENEWAL });
+                let value = now + RENEWAL;
+                renewals.push(Record { kind: Kind::Renew, job: *id, tick: now, value });
             }
         }
         if renewals.is_empty() {
