@@ -3,6 +3,7 @@
 kills and power cuts, and that each of its syncs and idempotency checks is needed."""
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -357,6 +358,15 @@ def the_cpp_worker_keeps_its_promises_under_seeded_kills_and_power_cuts(options,
 @check
 def the_rust_worker_keeps_its_promises_under_seeded_kills_and_power_cuts(options, scratch):
     keeps_its_promises(rust("worker", scratch), options, scratch)
+
+
+@check
+def every_sync_in_the_sources_has_its_mutant(_options, _scratch):
+    for mutants, sources in ((CPP_MUTANTS, ("worker.cpp", "durable.h")),
+                             (RUST_MUTANTS, ("worker.rs", "durable.rs"))):
+        text = "".join((WORKER / name).read_text() for name in sources)
+        calls = len(re.findall(r"\bsync\(\);|::fsync\(|\bsync_(?:all|data)\(|fdatasync\(", text))
+        expect_equal(calls, sum("sync of" in name for name in mutants), f"syncs in {sources}")
 
 
 def mutants_die(mutants, scratch):
