@@ -326,13 +326,19 @@ Result<OpenedDirectory> make_directory_at(const Fd& parent, const std::string& n
       return fail(ErrorCode::already_exists, "already exists", where);
     return write_failure("cannot create the directory", errno, where);
   }
-  ASSAY_TRY(OpenedDirectory made, open_directory_at(parent, name, where));
-  if ((made.id.mode & 07000U) != 0) {
-    made.id.mode &= 0777U;
-    if (::fchmod(made.fd.get(), made.id.mode) != 0)
-      return write_failure("cannot set the mode", errno, where);
-  }
-  ASSAY_TRY_VOID(sync_directory(parent, where));
+  const auto complete = [&]() -> Result<OpenedDirectory> {
+    ASSAY_TRY(OpenedDirectory made, open_directory_at(parent, name, where));
+    if ((made.id.mode & 07000U) != 0) {
+      made.id.mode &= 0777U;
+      if (::fchmod(made.fd.get(), made.id.mode) != 0)
+        return write_failure("cannot set the mode", errno, where);
+    }
+    ASSAY_TRY_VOID(sync_directory(parent, where));
+    return made;
+  };
+  Result<OpenedDirectory> made = complete();
+  if (!made)
+    ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
   return made;
 }
 

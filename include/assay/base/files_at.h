@@ -37,7 +37,7 @@ struct OpenedDirectory {
 Result<OpenedDirectory> open_directory_at(const Fd& parent, const std::string& name,
                                           const std::string& where);
 // As make_directory, mode 0755 less the umask; without a set-group-id bit that the parent hands
-// down.
+// down. After an error it does not stay behind.
 Result<OpenedDirectory> make_directory_at(const Fd& parent, const std::string& name,
                                           const std::string& where);
 
