@@ -65,9 +65,14 @@ Result<OpenedDirectory> ArchiveRoot::directory_of(const std::string& name) {
       ASSAY_TRY(at, open_directory_at(at.fd, step, this->at(level)));
       continue;
     }
-    ASSAY_TRY(OpenedDirectory made, make_directory_at(at.fd, step, this->at(level)));
-    own_[level] = {true, made.id, {}};
-    at = std::move(made);
+    Result<OpenedDirectory> made = make_directory_at(at.fd, step, this->at(level));
+    // It could not be sealed in the end: nothing more needs to be measured.
+    if (!made && made.error().code == ErrorCode::already_exists)
+      return fail(ErrorCode::io, kForeign, this->at(level));
+    if (!made)
+      return made;
+    own_[level] = {true, made->id, {}};
+    at = std::move(*made);
   }
   return at;
 }

@@ -159,7 +159,7 @@ class Walker {
     if (odd)
       return {};  // refused for what it is
     if (own == own_->end() || own->second.is_directory != S_ISDIR(status.st_mode))
-      return refuse(path, "was not written by this campaign: move it out of the archive");
+      return refuse(path, kForeign);
     if (!own->second.is_directory && status.st_size != own->second.content.size)
       return refuse(path, kChanged);
     if ((status.st_mode & 07777U) != own->second.id.mode)

@@ -36,6 +36,8 @@ struct OwnNode {
 };
 using OwnNodes = std::map<std::string, OwnNode>;  // by path below the root
 
+inline constexpr const char* kForeign =
+    "was not written by this campaign: move it out of the archive";
 inline constexpr const char* kChanged =
     "the file does not hold what was written to it: something else changed it";
 

@@ -69,6 +69,11 @@ TEST_F(ForeignHands, nothing_is_derived_from_bytes_that_were_changed_for_a_while
   EXPECT_FALSE(archive_->event("noise"));
 }
 
+template <typename T>
+std::string said(const Result<T>& result) {
+  return result ? "accepted" : result.error().what;
+}
+
 TEST_F(ForeignHands, a_verified_reader_gives_out_what_was_written_and_nothing_else) {
   const ArchiveReader reader = archive_->reader().value();
   EXPECT_TRUE(reader.document("policy.json"));
@@ -76,16 +81,16 @@ TEST_F(ForeignHands, a_verified_reader_gives_out_what_was_written_and_nothing_el
   EXPECT_TRUE(reader.for_each_line("events.jsonl", ignore_line));
   EXPECT_EQ(reader.blob(digest_).value(), "output\n");
   put(at("a/policy.json"), "{\"cap\":1.06}\n");  // as long as before
-  EXPECT_THAT(reader.document("policy.json").error().what, HasSubstr("does not hold what was"));
-  EXPECT_THAT(reader.bytes("policy.json").error().what, HasSubstr("does not hold what was"));
+  EXPECT_THAT(said(reader.document("policy.json")), HasSubstr("does not hold what was"));
+  EXPECT_THAT(said(reader.bytes("policy.json")), HasSubstr("does not hold what was"));
   std::ofstream(at("a/events.jsonl"), std::ios::app) << "{}\n";
-  EXPECT_THAT(reader.for_each_line("events.jsonl", ignore_line).error().what,
+  EXPECT_THAT(said(reader.for_each_line("events.jsonl", ignore_line)),
               HasSubstr("does not hold what was"));
   put(at("a/calibration.json"), "{}\n");
-  EXPECT_THAT(reader.document("calibration.json").error().what,
+  EXPECT_THAT(said(reader.document("calibration.json")),
               HasSubstr("was not written by this campaign"));
   put(at("a/header.json"), "{}\n");
-  EXPECT_THAT(archive_->reader().error().what, HasSubstr("does not hold what was"));
+  EXPECT_THAT(said(archive_->reader()), HasSubstr("does not hold what was"));
 }
 
 TEST_F(ForeignHands, an_archive_that_took_the_place_of_ours_keeps_its_seal) {
@@ -178,6 +183,13 @@ TEST_F(ForeignHands, nothing_that_is_called_like_the_seal_is_sealed_in) {
                   std::filesystem::file_type::not_found);
     }
   }
+}
+
+TEST_F(ForeignHands, a_directory_of_others_in_the_way_of_blobs_ends_the_campaign_at_once) {
+  Result<ArchiveWriter> archive = new_archive(at("b"));
+  std::filesystem::create_directory(at("b/blobs"));
+  EXPECT_THAT(said(archive->store_blob("x")), HasSubstr("was not written by this campaign"));
+  EXPECT_TRUE(std::filesystem::is_empty(at("b/blobs")));
 }
 
 TEST_F(ForeignHands, a_mode_that_is_not_as_it_was_made_is_not_sealed) {
