@@ -2,6 +2,7 @@
 
 #include "files_internal.h"
 
+#include "assay/base/files_at.h"
 #include "assay/base/ids.h"
 
 #include <fmt/format.h>
@@ -34,14 +35,20 @@ class TempFile {
 
   Result<void> fill(std::string_view bytes, mode_t mode, const std::string& path);
   Result<void> commit(const std::string& final_name, Overwrite overwrite, const std::string& path);
+  const FileId& id() const { return id_; }
 
  private:
   Result<void> link_without_replace(const std::string& final_name, const std::string& path);
 
   const Fd& directory_;
   std::string name_;
+  FileId id_;
   bool present_ = false;
 };
+
+FileId id_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino, status.st_mode & 07777U};
+}
 
 std::string temp_name(const std::string& name) {
   const std::string prefix = fmt::format(".tmp.{}.{}.", ::getpid(), uuid_v4().substr(0, 8));
@@ -80,6 +87,9 @@ Result<void> TempFile::fill(std::string_view bytes, mode_t mode, const std::stri
         path);
   if (::fchmod(fd.get(), mode) != 0)
     return write_failure("cannot set the mode", errno, path);
+  if (::fstat(fd.get(), &status) != 0)
+    return write_failure("cannot stat", errno, path);
+  id_ = id_of(status);
   // Never retried: after a failed writeback the kernel may mark the lost pages clean.
   if (::fsync(fd.get()) != 0)
     return write_failure("cannot sync", errno, path);
@@ -103,7 +113,11 @@ Result<void> TempFile::commit(const std::string& final_name, Overwrite overwrite
     ASSAY_TRY_VOID(link_without_replace(final_name, path));
   }
   present_ = false;
-  return sync_directory(directory_, path);
+  Result<void> synced = sync_directory(directory_, path);
+  // A new file whose name may not last was not written.
+  if (!synced && overwrite == Overwrite::no)
+    ::unlinkat(dir, final_name.c_str(), 0);
+  return synced;
 }
 
 // For file systems without RENAME_NOREPLACE.
@@ -115,8 +129,11 @@ Result<void> TempFile::link_without_replace(const std::string& final_name,
       return fail(ErrorCode::already_exists, "already exists and is never overwritten", path);
     return write_failure("cannot link into place", errno, path);
   }
-  if (::unlinkat(dir, name_.c_str(), 0) != 0)
-    return write_failure("cannot remove the temporary name", errno, path);
+  if (::unlinkat(dir, name_.c_str(), 0) != 0) {
+    const int err = errno;
+    ::unlinkat(dir, final_name.c_str(), 0);
+    return write_failure("cannot remove the temporary name", err, path);
+  }
   return {};
 }
 
@@ -265,6 +282,64 @@ Result<void> make_directories(const std::string& path) {
 
 Result<void> write_new_file(const std::string& path, std::string_view bytes, mode_t mode) {
   return write_durably(path, bytes, mode, Overwrite::no);
+}
+
+bool same_node(const FileId& a, const FileId& b) {
+  return a.device == b.device && a.inode == b.inode;
+}
+
+std::optional<FileId> file_id(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0)
+    return std::nullopt;
+  return id_of(status);
+}
+
+std::optional<FileId> file_id_at(const Fd& directory, const std::string& name) {
+  struct stat status {};
+  if (::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return std::nullopt;
+  return id_of(status);
+}
+
+Result<FileId> write_new_file_at(const Fd& directory, const std::string& name,
+                                 std::string_view bytes, const std::string& where) {
+  TempFile temp(directory, temp_name(name));
+  ASSAY_TRY_VOID(temp.fill(bytes, 0644, where));
+  ASSAY_TRY_VOID(temp.commit(name, Overwrite::no, where));
+  return temp.id();
+}
+
+Result<OpenedDirectory> open_directory_at(const Fd& parent, const std::string& name,
+                                          const std::string& where) {
+  Fd fd(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!fd.valid() || ::fstat(fd.get(), &status) != 0)
+    return write_failure("cannot open the directory", errno, where);
+  return OpenedDirectory{std::move(fd), id_of(status)};
+}
+
+Result<OpenedDirectory> make_directory_at(const Fd& parent, const std::string& name,
+                                          const std::string& where) {
+  if (::mkdirat(parent.get(), name.c_str(), 0755) != 0) {
+    if (errno == EEXIST)
+      return fail(ErrorCode::already_exists, "already exists", where);
+    return write_failure("cannot create the directory", errno, where);
+  }
+  const auto complete = [&]() -> Result<OpenedDirectory> {
+    ASSAY_TRY(OpenedDirectory made, open_directory_at(parent, name, where));
+    if ((made.id.mode & 07000U) != 0) {
+      made.id.mode &= 0777U;
+      if (::fchmod(made.fd.get(), made.id.mode) != 0)
+        return write_failure("cannot set the mode", errno, where);
+    }
+    ASSAY_TRY_VOID(sync_directory(parent, where));
+    return made;
+  };
+  Result<OpenedDirectory> made = complete();
+  if (!made)
+    ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+  return made;
 }
 
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode) {

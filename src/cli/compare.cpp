@@ -5,7 +5,6 @@
 #include "compare_words.h"
 
 #include "assay/base/text.h"
-#include "assay/evidence/archive.h"
 #include "assay/host/host.h"
 #include "assay/process/launcher.h"
 #include "assay/report/render.h"
@@ -264,19 +263,6 @@ std::vector<int> other_cpus(const compare::CompareOptions& run) {
   return others;
 }
 
-Result<std::vector<std::string>> sample_lines(const compare::CompareResult& result) {
-  if (result.archive_path.empty())
-    return result.sample_lines;
-  std::vector<std::string> lines;
-  ASSAY_TRY(const auto archive, evidence::ArchiveReader::open(result.archive_path));
-  ASSAY_TRY_VOID(archive.for_each_line(
-      "samples.jsonl", [&lines](std::string_view line, std::int64_t) -> Result<void> {
-        lines.emplace_back(line);
-        return {};
-      }));
-  return lines;
-}
-
 Result<std::string> rendered(const Export& target, const compare::CompareResult& result) {
   const std::string kind = target.flag.substr(std::string_view("--export-").size());
   if (kind == "json")
@@ -291,7 +277,7 @@ Result<std::string> rendered(const Export& target, const compare::CompareResult&
     return report::junit(result.report);
   if (kind == "github")
     return report::github_annotations(result.report);
-  ASSAY_TRY(const std::vector<std::string> lines, sample_lines(result));
+  ASSAY_TRY(const std::vector<std::string> lines, compare::sample_lines(result));
   return kind == "csv" ? report::csv(lines) : report::hyperfine_json(result.report, lines);
 }
 

@@ -269,9 +269,10 @@ Json policy_of(const CalibrateOptions& options, const Subject& subject, const Co
        subject.injected_digest ? Json(*subject.injected_digest) : Json(nullptr)}};
 }
 
-Result<verdict::CalibrationInputs> read_inputs(const std::string& path, const verdict::Plan& plan,
+Result<verdict::CalibrationInputs> read_inputs(const evidence::ArchiveWriter& writer,
+                                               const verdict::Plan& plan,
                                                const verdict::Ending& ending) {
-  ASSAY_TRY(const evidence::ArchiveReader archive, evidence::ArchiveReader::open(path));
+  ASSAY_TRY(const evidence::ArchiveReader archive, writer.reader());
   verdict::CalibrationInputs inputs;
   ASSAY_TRY(inputs.header, archive.document("header.json"));
   ASSAY_TRY(inputs.policy, archive.document("policy.json"));
@@ -351,7 +352,7 @@ Result<CalibrateResult> run_calibration(const CalibrateOptions& options,
   ASSAY_TRY_VOID(archive.finalize(
       ending.type, {{"reason", ending.reason}, {"batches_done", ending.batches_done}},
       [&]() -> Result<Json> {
-        ASSAY_TRY(const auto inputs, read_inputs(path, plan, ending));
+        ASSAY_TRY(const auto inputs, read_inputs(archive, plan, ending));
         ASSAY_TRY(report, verdict::derive_calibration_report(inputs));
         return report;
       }));

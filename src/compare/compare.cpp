@@ -142,10 +142,25 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
   ASSAY_TRY(result.report_bytes, sink.finalize(end.ending));
   ASSAY_TRY(result.report, parse_json(result.report_bytes, "report.json"));
   result.archive_path = sink.path();
+  result.digests = sink.digests();
   result.sample_lines = sink.take_lines();
   result.first_failure = std::move(end.first_failure);
   result.stop_signal = end.stop_signal;
   return result;
+}
+
+Result<std::vector<std::string>> sample_lines(const CompareResult& result) {
+  if (result.archive_path.empty())
+    return result.sample_lines;
+  std::vector<std::string> lines;
+  ASSAY_TRY(const auto archive,
+            evidence::ArchiveReader::open_verified(result.archive_path, result.digests));
+  ASSAY_TRY_VOID(archive.for_each_line(
+      "samples.jsonl", [&lines](std::string_view line, std::int64_t) -> Result<void> {
+        lines.emplace_back(line);
+        return {};
+      }));
+  return lines;
 }
 
 Result<Json> plan_documents(const CompareOptions& options) {

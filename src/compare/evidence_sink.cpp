@@ -84,7 +84,7 @@ Result<verdict::CompareInputs> EvidenceSink::inputs(const verdict::Ending& endin
     ASSAY_TRY(inputs.samples, read_samples(lines_));
     return inputs;
   }
-  ASSAY_TRY(const evidence::ArchiveReader reader, evidence::ArchiveReader::open(writer_->path()));
+  ASSAY_TRY(const evidence::ArchiveReader reader, writer_->reader());
   ASSAY_TRY(inputs.header, reader.document("header.json"));
   ASSAY_TRY(const Json policy, reader.document("policy.json"));
   ASSAY_TRY(inputs.policy, verdict::parse_compare_policy(policy, "policy.json"));
@@ -97,8 +97,10 @@ Result<verdict::CompareInputs> EvidenceSink::inputs(const verdict::Ending& endin
 }
 
 Result<bool> EvidenceSink::decided(const verdict::Ending& so_far, int batches) const {
-  ASSAY_TRY(const verdict::CompareInputs all, inputs(so_far));
-  return verdict::decided_at_look(all, batches);
+  const Result<verdict::CompareInputs> all = inputs(so_far);
+  if (!all)
+    return tl::unexpected<Error>(writer_ ? writer_->not_kept(all.error()) : all.error());
+  return verdict::decided_at_look(*all, batches);
 }
 
 Result<std::string> EvidenceSink::finalize(const verdict::Ending& ending) {

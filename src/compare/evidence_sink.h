@@ -37,12 +37,16 @@ class EvidenceSink final : public CampaignEvidence {
   Result<void> sync() override;
   Result<bool> decided(const verdict::Ending& so_far, int batches) const override;
 
-  // Reads the samples back. `ending` may describe a campaign that still runs (a look).
+  // Reads the samples back, and takes nothing but what was written. `ending` may describe a campaign that still runs (a look).
   Result<verdict::CompareInputs> inputs(const verdict::Ending& ending) const;
   // Writes the terminal event and everything derived; returns report.json's bytes.
   Result<std::string> finalize(const verdict::Ending& ending);
 
   std::string path() const { return writer_ ? writer_->path() : ""; }
+  // What the archive's files were given to hold; empty in memory.
+  evidence::FileDigests digests() const {
+    return writer_ ? writer_->digests() : evidence::FileDigests{};
+  }
   std::vector<std::string> take_lines() { return std::move(lines_); }
   const verdict::Plan& plan() const override { return contents_.plan; }
   verdict::Expectation expectation(std::size_t case_index) const override {

@@ -1,3 +1,5 @@
+#include "inventory.h"
+
 #include "assay/base/files.h"
 #include "assay/base/sha256.h"
 #include "assay/evidence/archive.h"
@@ -62,9 +64,60 @@ class LineFeeder {
   std::int64_t number_ = 0;
 };
 
+tl::unexpected<Error> changed(const std::string& path) {
+  return fail(ErrorCode::invalid_format, kChanged, path);
+}
+
+// Before it is read: a file that grew by gigabytes need not be read to be refused.
+Result<void> check_size(const std::string& path, const FileDigest& expected) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+      status.st_size != expected.size)
+    return changed(path);
+  return {};
+}
+
+// Hashes what is read, where it has to be what was written; stops behind its end.
+class StreamCheck {
+ public:
+  StreamCheck(const FileDigest* expected, const std::string& path)
+      : expected_(expected), path_(path) {}
+
+  Result<void> feed(std::string_view bytes) {
+    if (expected_ == nullptr)
+      return {};
+    size_ += static_cast<std::int64_t>(bytes.size());
+    if (size_ > expected_->size)
+      return changed(path_);
+    hash_.update(bytes);
+    return {};
+  }
+  Result<void> end() const {
+    if (expected_ != nullptr &&
+        (size_ != expected_->size || hash_.snapshot_hex() != expected_->sha256))
+      return changed(path_);
+    return {};
+  }
+
+ private:
+  const FileDigest* expected_;
+  const std::string& path_;
+  Sha256 hash_;
+  std::int64_t size_ = 0;
+};
+
 }  // namespace
 
 Result<ArchiveReader> ArchiveReader::open(const std::string& path) {
+  return checked(ArchiveReader(path, std::nullopt));
+}
+
+Result<ArchiveReader> ArchiveReader::open_verified(const std::string& path, FileDigests expected) {
+  return checked(ArchiveReader(path, std::move(expected)));
+}
+
+Result<ArchiveReader> ArchiveReader::checked(ArchiveReader reader) {
+  const std::string path = reader.path();
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0)
     return tl::unexpected<Error>(
@@ -72,7 +125,6 @@ Result<ArchiveReader> ArchiveReader::open(const std::string& path) {
                      "cannot open the archive", errno, path));
   if (!S_ISDIR(status.st_mode))
     return fail(ErrorCode::invalid_format, "is not an archive: an archive is a directory", path);
-  ArchiveReader reader(path);
   const Result<Json> header = reader.document("header.json");
   if (!header) {
     if (header.error().code == ErrorCode::not_found)
@@ -94,6 +146,15 @@ Result<ArchiveReader> ArchiveReader::open(const std::string& path) {
   return reader;
 }
 
+Result<const FileDigest*> ArchiveReader::expected(const std::string& name) const {
+  if (!expected_)
+    return nullptr;
+  const auto found = expected_->find(name);
+  if (found == expected_->end())
+    return fail(ErrorCode::invalid_format, "was not written by this campaign", path_ + "/" + name);
+  return &found->second;
+}
+
 Result<Json> ArchiveReader::document(const std::string& name) const {
   ASSAY_TRY(const std::string text, bytes(name));
   const std::string where = path_ + "/" + name;
@@ -107,13 +168,25 @@ Result<Json> ArchiveReader::document(const std::string& name) const {
 Result<std::string> ArchiveReader::bytes(const std::string& name) const {
   ASSAY_CHECK(!name.empty() && name.find('/') == std::string::npos && name != "..",
               "a document lies directly in the archive");
-  return read_file(path_ + "/" + name);
+  ASSAY_TRY(const FileDigest* const digest, expected(name));
+  const std::string path = path_ + "/" + name;
+  if (digest == nullptr)
+    return read_file(path);
+  ASSAY_TRY_VOID(check_size(path, *digest));
+  ASSAY_TRY(std::string bytes, read_file(path, digest->size));
+  if (static_cast<std::int64_t>(bytes.size()) != digest->size ||
+      sha256_hex(bytes) != digest->sha256)
+    return changed(path);
+  return bytes;
 }
 
 Result<void> ArchiveReader::for_each_line(
     const std::string& name,
     const std::function<Result<void>(std::string_view, std::int64_t)>& line) const {
   const std::string path = path_ + "/" + name;
+  ASSAY_TRY(const FileDigest* const digest, expected(name));
+  if (digest != nullptr)
+    ASSAY_TRY_VOID(check_size(path, *digest));
   const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid())
     return tl::unexpected<Error>(system_error(
@@ -122,6 +195,7 @@ Result<void> ArchiveReader::for_each_line(
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return fail(ErrorCode::io, "is not a regular file", path);
   LineFeeder feeder(path, line);
+  StreamCheck check(digest, path);
   std::vector<char> buffer(kReadBytes);
   for (;;) {
     const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
@@ -129,16 +203,22 @@ Result<void> ArchiveReader::for_each_line(
       continue;
     if (n < 0)
       return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot read", errno, path));
-    if (n == 0)
+    if (n == 0) {
+      ASSAY_TRY_VOID(check.end());
       return feeder.end();
-    ASSAY_TRY_VOID(feeder.feed(std::string_view(buffer.data(), static_cast<std::size_t>(n))));
+    }
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
+    ASSAY_TRY_VOID(check.feed(bytes));
+    ASSAY_TRY_VOID(feeder.feed(bytes));
   }
 }
 
 Result<std::string> ArchiveReader::blob(const std::string& digest) const {
   if (!is_sha256_hex(digest))
     return fail(ErrorCode::invalid_argument, "a blob is named by 64 lower-case hex digits", path_);
-  const std::string path = path_ + "/blobs/sha256/" + digest.substr(0, 2) + "/" + digest;
+  const std::string name = "blobs/sha256/" + digest.substr(0, 2) + "/" + digest;
+  const std::string path = path_ + "/" + name;
+  ASSAY_TRY_VOID(expected(name));
   ASSAY_TRY(std::string bytes, read_file(path));
   if (sha256_hex(bytes) != digest)
     return fail(ErrorCode::invalid_format, "the bytes do not have the digest that names them",

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ namespace assay::evidence {
 namespace {
 
 constexpr std::size_t kMaxDepth = 16;
+constexpr const char* kSpecialBits = "set-id and sticky bits are not allowed in an archive";
 
 struct DirCloser {
   void operator()(DIR* dir) const { ::closedir(dir); }
@@ -32,18 +34,29 @@ tl::unexpected<Error> io_error(std::string_view what, int err, const std::string
   return tl::unexpected<Error>(system_error(ErrorCode::io, what, err, where));
 }
 
+// The first that is missing; "" for none.
+std::string first_missing(const OwnNodes& own, const std::vector<InventoryEntry>& entries) {
+  std::set<std::string> present;
+  for (const InventoryEntry& entry : entries)
+    present.insert(entry.path);
+  for (const auto& [name, node] : own)
+    if (present.count(name) == 0)
+      return name;
+  return "";
+}
+
 // Walks by descriptors, so that no component can be swapped for a symlink underneath.
 class Walker {
  public:
-  explicit Walker(const std::string& root) : root_(root) {}
+  // `own` nullptr: whatever is there.
+  Walker(const std::string& root, const OwnNodes* own) : root_(root), own_(own) {}
 
-  Result<std::vector<InventoryEntry>> run() {
-    Fd root(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!root.valid())
-      return io_error("cannot open the archive", errno, root_);
+  Result<std::vector<InventoryEntry>> run(Fd root) {
     struct stat status {};
     if (::fstat(root.get(), &status) != 0)
       return io_error("cannot stat", errno, root_);
+    if ((status.st_mode & 07000U) != 0)
+      return fail(ErrorCode::invalid_format, kSpecialBits, printable(root_));
     device_ = status.st_dev;
     ASSAY_TRY_VOID(walk(std::move(root), "", 1));
     std::sort(entries_.begin(), entries_.end(),
@@ -64,7 +77,7 @@ class Walker {
     ASSAY_TRY(const std::vector<std::string> names, list(directory, prefix));
     for (const std::string& name : names) {
       const std::string path = prefix + name;
-      if (!is_excluded(path))
+      if (own_ != nullptr || !is_excluded(path))
         ASSAY_TRY_VOID(visit(directory, name, path, depth));
     }
     return {};
@@ -118,7 +131,9 @@ class Walker {
     if (status.st_dev != device_)
       return refuse(path, "another file system is mounted inside the archive");
     if ((status.st_mode & 07000U) != 0)
-      return refuse(path, "set-id and sticky bits are not allowed in an archive");
+      return refuse(path, kSpecialBits);
+    if (own_ != nullptr)
+      ASSAY_TRY_VOID(check_own(path, status));
     InventoryEntry entry{.path = path, .mode = status.st_mode & 0777U};
     if (S_ISDIR(status.st_mode)) {
       entry.is_directory = true;
@@ -131,11 +146,30 @@ class Walker {
       return refuse(path, "hard links are not allowed in an archive");
     entry.size = status.st_size;
     ASSAY_TRY(entry.sha256, sha256_descriptor(node.get(), shown(path)));
+    if (own_ != nullptr && entry.sha256 != own_->at(path).content.sha256)
+      return refuse(path, kChanged);
     entries_.push_back(std::move(entry));
     return {};
   }
 
+  // All that can be told without reading the file.
+  Result<void> check_own(const std::string& path, const struct stat& status) const {
+    const bool odd = !S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode);
+    const auto own = own_->find(path);
+    if (odd)
+      return {};  // refused for what it is
+    if (own == own_->end() || own->second.is_directory != S_ISDIR(status.st_mode))
+      return refuse(path, kForeign);
+    if (!own->second.is_directory && status.st_size != own->second.content.size)
+      return refuse(path, kChanged);
+    if ((status.st_mode & 07777U) != own->second.id.mode)
+      return fail(ErrorCode::invalid_format, mode_text(status.st_mode, own->second.id.mode),
+                  shown(path));
+    return {};
+  }
+
   const std::string& root_;
+  const OwnNodes* own_;
   dev_t device_ = 0;
   std::vector<InventoryEntry> entries_;
 };
@@ -143,7 +177,29 @@ class Walker {
 }  // namespace
 
 Result<std::vector<InventoryEntry>> take_inventory(const std::string& root) {
-  return Walker(root).run();
+  Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid())
+    return io_error("cannot open the archive", errno, root);
+  return Walker(root, nullptr).run(std::move(fd));
+}
+
+std::string mode_text(mode_t now, mode_t made) {
+  return fmt::format(
+      "its mode is {:04o} and was {:04o} when it was made: something else changed it", now & 07777U,
+      made);
+}
+
+Result<std::vector<InventoryEntry>> take_own_inventory(const Fd& root, const std::string& where,
+                                                       const OwnNodes& own) {
+  // Opened anew: a copy would share its position in the directory with `root`.
+  Fd fd(::openat(root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid())
+    return io_error("cannot open the archive", errno, where);
+  ASSAY_TRY(std::vector<InventoryEntry> entries, Walker(where, &own).run(std::move(fd)));
+  if (entries.size() != own.size())
+    return fail(ErrorCode::io, "is gone: something else removed it",
+                where + "/" + first_missing(own, entries));
+  return entries;
 }
 
 Json inventory_entry_json(const InventoryEntry& entry) {

@@ -29,6 +29,7 @@ class Journal {
 
   // SHA-256 of everything appended so far.
   std::string digest() const { return digest_.snapshot_hex(); }
+  std::int64_t size() const { return file_.size(); }
 
  private:
   explicit Journal(AppendFile file);

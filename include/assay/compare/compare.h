@@ -4,6 +4,7 @@
 #include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/compare/campaign.h"
+#include "assay/evidence/archive.h"
 #include "assay/process/launcher.h"
 #include "assay/verdict/policy.h"
 
@@ -66,6 +67,7 @@ struct CompareResult {
   Json report;
   std::string report_bytes;               // exactly report.json's bytes
   std::string archive_path;               // "" with no_archive
+  evidence::FileDigests digests;          // of the archive's files, as they were certified
   std::vector<std::string> sample_lines;  // only with no_archive: else samples.jsonl has them
   std::string first_failure;  // human text: which run, code, stderr excerpt; "" when none
   int stop_signal = 0;
@@ -75,6 +77,10 @@ struct CompareResult {
 // layouts.
 Result<CompareResult> run_compare(const CompareOptions& options, process::Launcher& launcher,
                                   const std::function<void(const Progress&)>& progress);
+
+// The lines of the samples: of an archive, read again, and an error unless they are those that were
+// certified.
+Result<std::vector<std::string>> sample_lines(const CompareResult& result);
 
 // --dry-run: the same checks, then the plan in plain words. Runs and writes nothing (an
 // --oracle-cmd is not run).

@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,15 @@ struct ArchiveHeader {
   std::string tool_version;
   std::string archive_id = {};  // a UUIDv4 that names the place too; "" = a fresh one
 };
+
+// What a file of an archive holds.
+struct FileDigest {
+  std::int64_t size = 0;
+  std::string sha256;
+};
+using FileDigests = std::map<std::string, FileDigest>;  // by name in the archive
+
+class ArchiveReader;
 
 class ArchiveWriter {
  public:
@@ -63,10 +74,19 @@ class ArchiveWriter {
   // fdatasync of the journal: at batch ends and state changes.
   Result<void> sync();
 
+  // Of every file that was written (not of inventory.json and SHA256SUMS), of the line files up to
+  // now.
+  FileDigests digests() const;
+  // Reads back what was written, and nothing else: see ArchiveReader::open_verified.
+  Result<ArchiveReader> reader() const;
+  // `cause` as an error of this archive: not persisted, and what is kept where.
+  Error not_kept(const Error& cause) const;
+
   // Appends the terminal event ("finished" | "interrupted" | "failed", with payload), closes both
   // line files durably and reads them back, then writes report.json (canonical + LF),
-  // inventory.json and SHA256SUMS, all durable. `derive_report` may read the archive. After a
-  // failure to persist no report.json stays behind. The writer is unusable afterwards.
+  // inventory.json and SHA256SUMS, all durable. `derive_report` reads the archive through reader();
+  // its errors are failures to persist too. After such a failure no report.json of ours stays
+  // behind. The writer is unusable afterwards.
   Result<void> finalize(std::string_view terminal_type, Json payload,
                         const std::function<Result<Json>()>& derive_report);
 
@@ -82,6 +102,10 @@ class ArchiveReader {
  public:
   // not_found; invalid_format when it is no archive; unsupported for another schema version.
   static Result<ArchiveReader> open(const std::string& path);
+  // The same, for files that must hold what `expected` says: each of the calls below fails when it
+  // read anything else, and for a file that is not named there. What `line` of for_each_line was
+  // given may be used only after that call succeeded.
+  static Result<ArchiveReader> open_verified(const std::string& path, FileDigests expected);
 
   const std::string& path() const { return path_; }
   // header.json, policy.json, ...: canonical JSON with a final LF, except manifest.json, which is
@@ -96,8 +120,12 @@ class ArchiveReader {
   Result<std::string> blob(const std::string& digest) const;
 
  private:
-  explicit ArchiveReader(std::string path) : path_(std::move(path)) {}
+  ArchiveReader(std::string path, std::optional<FileDigests> expected)
+      : path_(std::move(path)), expected_(std::move(expected)) {}
+  static Result<ArchiveReader> checked(ArchiveReader reader);
+  Result<const FileDigest*> expected(const std::string& name) const;
   std::string path_;
+  std::optional<FileDigests> expected_;
 };
 
 // The closed table of journal event types.

@@ -273,10 +273,10 @@ TEST_F(Faults, every_new_file_is_synced_before_and_its_directory_after_the_renam
 }
 
 TEST_F(Faults, every_new_directory_is_synced_into_its_parent) {
-  const std::vector<std::string> expected = {"mkdir", "openat", "fsync"};
+  const std::vector<std::string> expected = {"mkdirat", "openat", "fsync"};
   int directories = 0;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    if (calls_[i].name != "mkdir")
+    if (calls_[i].name != "mkdirat")
       continue;
     ++directories;
     EXPECT_EQ(names_from(calls_, i, expected.size()), expected) << calls_[i].line;
@@ -330,7 +330,7 @@ TEST_F(Faults, every_failed_sync_ends_the_campaign_without_a_verdict) {
 
 TEST_F(Faults, every_failed_rename_mkdir_and_chmod_ends_it_too) {
   expect_all(inject("renameat2", "error=EIO"), kNotPersisted, "renameat2 EIO");
-  expect_all(inject("mkdir", "error=ENOSPC"), kNotPersisted, "mkdir ENOSPC");
+  expect_all(inject("mkdirat", "error=ENOSPC"), kNotPersisted, "mkdirat ENOSPC");
   expect_all(inject("fchmod", "error=EROFS"), kNotPersisted, "fchmod EROFS");
 }
 
@@ -360,7 +360,7 @@ TEST_F(Faults, failed_opens_and_closes_never_leave_a_false_verdict) {
 TEST_F(Faults, a_kill_at_any_call_loses_nothing_acknowledged) {
   int kills = 0;
   for (const char* name :
-       {"mkdir", "openat", "write", "fchmod", "fsync", "fdatasync", "renameat2"}) {
+       {"mkdirat", "openat", "write", "fchmod", "fsync", "fdatasync", "renameat2"}) {
     for (const Outcome& outcome : inject(name, "signal=SIGKILL")) {
       EXPECT_TRUE(outcome.killed) << name;
       ++kills;

@@ -68,7 +68,10 @@ TEST_F(Persistence, a_file_of_the_archive_that_something_changes_is_never_certif
       {"rm -f ARCHIVE/host.json", "host.json", "is gone"},
       {"find ARCHIVE -path '*/sha256/*' -type f -delete", "blobs", "is gone"},
       {"touch ARCHIVE/note.txt", "note.txt", "was not written by this"},
-      {"mkdir -p ARCHIVE/blobs/mine", "blobs/mine", "was not written by this"}};
+      {"touch ARCHIVE/seal.dsse.json", "seal.dsse.json", "was not written by this"},
+      {"chmod 600 ARCHIVE/plan.json", "plan.json", "its mode is 0600"},
+      {"cd ARCHIVE && [ -d blobs ] && mkdir -p blobs/mine; true", "blobs/mine",
+       "was not written by this"}};
   for (const auto& [attack, node, said] : attacks) {
     std::string script = attack;
     script.replace(script.find("ARCHIVE"), 7, archive);

@@ -1,11 +1,14 @@
 #include "assay/base/files.h"
 #include "assay/base/sha256.h"
+#include "assay/compare/compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "compare/evidence_sink.h"
 #include "compare/record.h"
@@ -135,6 +138,49 @@ TEST_F(Sink, outputs_are_kept_once_and_only_so_many) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(dir_ + "/a/blobs"))
     blobs += entry.is_regular_file() ? 1 : 0;
   EXPECT_EQ(blobs, 64);
+}
+
+// Changes one digit of a duration in samples.jsonl: the lines stay what a campaign could have
+// written.
+void change_a_figure(const std::string& archive) {
+  std::string text = *read_file(archive + "/samples.jsonl");
+  const std::size_t at = text.find("\"elapsed_ns\":") + std::strlen("\"elapsed_ns\":");
+  text[at] = text[at] == '9' ? '8' : '9';
+  std::ofstream(archive + "/samples.jsonl", std::ios::binary | std::ios::trunc) << text;
+}
+
+TEST_F(Sink, neither_a_report_nor_a_look_follows_from_samples_that_were_changed) {
+  auto sink = EvidenceSink::open(dir_ + "/a", contents_);
+  ASSERT_TRUE(sink);
+  fill(*sink);
+  const verdict::Ending ending{"finished", "", 8};
+  ASSERT_TRUE(sink->inputs(ending));
+  ASSERT_TRUE(sink->decided(ending, 8));
+  change_a_figure(dir_ + "/a");
+  const auto inputs = sink->inputs(ending);
+  ASSERT_FALSE(inputs);
+  EXPECT_THAT(inputs.error().what, testing::HasSubstr("does not hold what was written"));
+  const auto decided = sink->decided(ending, 8);
+  ASSERT_FALSE(decided);
+  EXPECT_EQ(decided.error().code, ErrorCode::not_persisted);
+  EXPECT_THAT(decided.error().what, testing::AllOf(testing::StartsWith("evidence not persisted: "),
+                                                   testing::HasSubstr("16 complete runs")));
+}
+
+TEST_F(Sink, samples_that_changed_after_the_seal_are_not_exported) {
+  auto sink = EvidenceSink::open(dir_ + "/a", contents_);
+  ASSERT_TRUE(sink);
+  fill(*sink);
+  ASSERT_TRUE(sink->finalize({"finished", "", 8}));
+  CompareResult result;
+  result.archive_path = sink->path();
+  result.digests = sink->digests();
+  ASSERT_TRUE(sample_lines(result));
+  EXPECT_EQ(sample_lines(result)->size(), contents_.plan.runs.size());
+  change_a_figure(dir_ + "/a");
+  const auto lines = sample_lines(result);
+  ASSERT_FALSE(lines);
+  EXPECT_THAT(lines.error().what, testing::HasSubstr("does not hold what was written"));
 }
 
 }  // namespace

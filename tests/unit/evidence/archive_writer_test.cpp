@@ -175,7 +175,9 @@ TEST(ArchiveWriter, a_report_that_cannot_be_derived_leaves_no_report) {
   const TempDir dir;
   Result<ArchiveWriter> archive = new_archive(dir / "a");
   const auto derive = []() -> Result<Json> { return fail(ErrorCode::invalid_format, "broken"); };
-  EXPECT_EQ(archive->finalize("finished", Json::object(), derive).error().what, "broken");
+  const Error error = archive->finalize("finished", Json::object(), derive).error();
+  EXPECT_EQ(error.code, ErrorCode::not_persisted);
+  EXPECT_THAT(error.what, ::testing::StartsWith("evidence not persisted: broken; no run had been"));
   EXPECT_FALSE(std::filesystem::exists(dir / "a/report.json"));
   EXPECT_FALSE(std::filesystem::exists(dir / "a/SHA256SUMS"));
   EXPECT_FALSE(archive->event("noise"));

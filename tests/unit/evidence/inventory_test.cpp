@@ -82,6 +82,12 @@ TEST(Inventory, refuses_every_node_that_an_archive_cannot_hold) {
               HasSubstr("temporary file"));
 }
 
+TEST(Inventory, the_root_itself_may_have_no_special_bits) {
+  const TempDir dir;
+  ASSERT_EQ(::chmod(dir.path().c_str(), 01700), 0);
+  EXPECT_THAT(refusal(dir.path()), HasSubstr("sticky bits are not allowed"));
+}
+
 TEST(Inventory, refuses_a_socket) {
   const TempDir dir;
   const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
