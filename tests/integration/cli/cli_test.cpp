@@ -235,10 +235,10 @@ TEST(Calibrate, a_flag_that_would_change_nothing_is_refused) {
 }
 
 TEST(Calibrate, one_that_takes_much_longer_than_its_budget_says_so) {
-  // The fewest batches are three of six pairs, which sleep for more than two seconds.
+  // The least is one batch of six pairs, which sleep for more than two seconds.
   const std::string archive = testing::TempDir() + "/over-budget-" + std::to_string(::getpid());
   const auto long_one =
-      assay({"calibrate", "--budget", "1", "--archive", archive, "--", "sleep", "0.06"});
+      assay({"calibrate", "--budget", "1", "--archive", archive, "--", "sleep", "0.2"});
   EXPECT_THAT(long_one.err, HasSubstr("more than the --budget of 1 s"));
 }
 
