@@ -135,12 +135,18 @@ class Blocked : public Interruption {
   void blocks(int fd) {
     before_exec_ = [this, fd] { ::dup2(pipe_[1], fd); };
   }
-  // Whether the process sleeps where a write to a pipe or a poll would.
+  // Whether the process sleeps, and still does a moment later: here that is the blocked write.
   static bool waits_for_a_reader(pid_t pid) {
-    std::ifstream in("/proc/" + std::to_string(pid) + "/wchan");
-    std::string where;
-    in >> where;
-    return where.find("pipe_write") != std::string::npos || where.find("poll") != std::string::npos;
+    const auto sleeps = [pid] {
+      std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+      std::string id, name, state;
+      in >> id >> name >> state;
+      return state == "S";
+    };
+    if (!sleeps())
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return sleeps();
   }
   // Waits at most a minute; -1 when the signal had no effect.
   static int end_of(Running& running, int signal) {
@@ -191,7 +197,6 @@ TEST_F(Blocked, a_signal_ends_a_campaign_whose_shown_outputs_nobody_reads) {
     return read("archive/events.jsonl").find("pair_started") != std::string::npos &&
            waits_for_a_reader(running.pid());
   }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(end_of(running, SIGINT), 130);
   EXPECT_EQ(report().at("status"), "interrupted");
   EXPECT_TRUE(exists("archive/SHA256SUMS"));
@@ -204,7 +209,6 @@ TEST_F(Blocked, a_signal_ends_a_campaign_whose_progress_nobody_reads) {
     return read("archive/events.jsonl").find("pair_finished") != std::string::npos ||
            (!read("archive/samples.jsonl").empty() && waits_for_a_reader(running.pid()));
   }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(end_of(running, SIGINT), 130);
   EXPECT_EQ(report().at("status"), "interrupted");
 }
