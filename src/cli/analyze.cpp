@@ -190,6 +190,9 @@ Result<void> check_file(const std::string& path) {
   if (path.empty())
     return fail(ErrorCode::invalid_argument, "the file name is empty; give a path", "FILE");
   struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 && path == "-")
+    return fail(ErrorCode::invalid_argument,
+                "standard input is not read: write it to a file and name that", "-");
   if (::stat(path.c_str(), &info) != 0)
     return {};  // reading says why
   if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))

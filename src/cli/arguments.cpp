@@ -39,6 +39,11 @@ std::string unexpected_words(const CLI::App& app) {
                                "arguments as one word",
                                words.front());
   const auto name = flag->substr(0, flag->find('='));
+  if (name == "--version" || name == "-V")
+    return fmt::format(
+        "there is no flag {} here; the version is that of the whole tool: assay "
+        "--version",
+        name);
   const auto near = nearest(name, flags_of(app));
   return near.empty() ? fmt::format("there is no flag {}", name)
                       : fmt::format("there is no flag {}; did you mean {}?", name, near);
@@ -58,6 +63,32 @@ std::string empty_flag(const CLI::App& app, const std::vector<std::string>& may_
       return option->get_name();
   }
   return "";
+}
+
+// "--flag=" with nothing behind it: CLI11 would take the next word for its value, a command
+// perhaps, and then an export would overwrite it. Words after "--" are no flags.
+std::vector<std::string> with_empty_values(const CLI::App& app,
+                                           const std::vector<std::string>& args,
+                                           const std::vector<std::string>& may_be_empty) {
+  std::vector<std::string> out;
+  for (auto word = args.begin(); word != args.end(); ++word) {
+    if (*word == "--") {
+      out.insert(out.end(), word, args.end());
+      break;
+    }
+    const bool empty = word->size() > 3 && word->rfind("--", 0) == 0 && word->back() == '=';
+    const std::string flag = empty ? word->substr(0, word->size() - 1) : "";
+    const CLI::Option* option = empty ? app.get_option_no_throw(flag) : nullptr;
+    if (option == nullptr) {
+      out.push_back(*word);
+      continue;
+    }
+    if (std::find(may_be_empty.begin(), may_be_empty.end(), option->get_name()) ==
+        may_be_empty.end())
+      throw CLI::ValidationError(flag, "the value is empty; give one, or leave the flag out");
+    out.insert(out.end(), {flag, ""});
+  }
+  return out;
 }
 
 // The flag that takes one value and was given several: an alias counts as the same flag.
@@ -137,8 +168,9 @@ void describe(CLI::App& app, const std::string& command, const std::string& summ
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& args,
                                    const std::vector<std::string>& may_be_empty) {
   try {
-    // CLI11 takes its words from the back.
-    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+    std::vector<std::string> words = with_empty_values(app, args, may_be_empty);
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    app.parse(std::move(words));
     if (const std::string flag = empty_flag(app, may_be_empty); !flag.empty())
       return usage_error(app, flag + ": the value is empty; give one, or leave the flag out");
     return std::nullopt;

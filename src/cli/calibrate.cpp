@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include "assay/base/files.h"
+#include "assay/base/ids.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/process/launcher.h"
@@ -66,6 +67,10 @@ Result<void> check_combination(const CLI::App& app, const Flags& flags) {
   };
   if (flags.run.blocks && flags.inject)
     return refuse("--blocks", "conflicts with --inject: leave one out");
+  if (flags.inject && *flags.inject == 0)
+    return refuse("--inject",
+                  "0 would measure the same program again, for nothing: give a percentage above 0, "
+                  "or leave it out");
   if (flags.budget && flags.run.batches)
     return refuse("--batches", "conflicts with --budget, which chooses them: leave one out");
   if (!flags.run.command.empty() && flags.work_ns)
@@ -114,7 +119,12 @@ std::string record_text(const compare::CalibrateResult& result) {
   return result.no_record.empty() ? "" : fmt::format("record: none: {}\n", result.no_record);
 }
 
+double seconds_since(Nanoseconds start) {
+  return static_cast<double>((monotonic_now() - start).value) / 1e9;
+}
+
 int measure(Flags& flags, const Style& style) {
+  const Nanoseconds started = monotonic_now();
   process::install_signal_handlers();
   auto launcher = process::Launcher::start();
   if (!launcher)
@@ -140,8 +150,16 @@ int measure(Flags& flags, const Style& style) {
   if (result->record_error && !style.silent)
     write_stderr(fmt::format("assay: note: this host's record could not be kept: {}\n",
                              printable(result->record_error->message())));
-  if (const auto written = write_stdout(text); !written)
-    return report_error(written.error());
+  if (!flags.run.batches && !style.silent && result->stop_signal == 0)
+    write_stderr(over_budget_text(flags.run.budget_seconds, seconds_since(started)));
+  if (const auto written = write_stdout(text); !written) {
+    const int code = report_error(written.error());
+    const int signal = process::stop_signal();
+    if (signal == 0)
+      return code;
+    write_stderr(stopped_text(signal, result->archive_path));
+    return interrupted_exit_code(signal);
+  }
   return exit_code(result->report);
 }
 

@@ -114,4 +114,14 @@ std::string calibration_text(const Json& report, double seconds_per_batch) {
   return out;
 }
 
+std::string over_budget_text(double budget_seconds, double taken_seconds) {
+  constexpr double kMuch = 1.5;
+  if (taken_seconds <= kMuch * budget_seconds)
+    return "";
+  return fmt::format(
+      "assay: note: this took {:.0f} s, more than the --budget of {:g} s: the fewest batches that "
+      "say anything need that long here\n",
+      taken_seconds, budget_seconds);
+}
+
 }  // namespace assay::cli

@@ -21,4 +21,7 @@ struct SimulateFlags {
 };
 int simulate_main(const SimulateFlags& flags, const Style& style);
 
+// A line for a calibration that took much longer than it was given; "" for any other.
+std::string over_budget_text(double budget_seconds, double taken_seconds);
+
 }  // namespace assay::cli

@@ -43,7 +43,7 @@ struct Style {
   bool interactive = false;  // stderr may rewrite its progress line
   bool silent = false;       // --style none: no progress, no table
   bool unicode = true;       // the locale is UTF-8
-  int columns = 100;         // of stdout's terminal, 100 when it is none
+  int columns = 100;         // of stdout's terminal, else $COLUMNS, else 100
 };
 // "auto", "basic", "full", "nocolor", "color" or "none" as hyperfine has them. auto: colours and a
 // rewritten progress line on a TTY, unless NO_COLOR is set (colours) or TERM=dumb (both).
@@ -53,13 +53,16 @@ Result<Style> resolve_style(const std::string& name);
 // its place and be written into. Closed standard input and error become /dev/null for the same
 // reason.
 Result<void> claim_standard_files();
-// Whole writes; an error (closed pipe, full disk) is returned, never lost.
+// Whole writes; an error (closed pipe, full disk) is returned, never lost. Nobody reads and a stop
+// signal came: interrupted (assay/process/output.h).
 Result<void> write_stdout(std::string_view bytes);
 void write_stderr(std::string_view bytes);
 
 // "assay: where: what" on stderr. Returns 130 or 143 for interrupted (the latter after SIGTERM),
 // else 2.
 int report_error(const Error& error);
+// What is said where a signal ended a campaign and its report cannot be printed.
+std::string stopped_text(int signal, const std::string& archive);
 // 129, 130, 131 or 143 for the signal that stopped a campaign.
 int interrupted_exit_code(int signal);
 

@@ -187,20 +187,6 @@ void set_texts(Flags& f) {
   f.run.tool_version = std::string(kVersion);
 }
 
-// What the campaign reads: its input, its oracle, and the programs that are named by a path.
-std::vector<Export> files_read(const Flags& f) {
-  std::vector<Export> files;
-  if (!f.run.input.empty())
-    files.push_back({"--input", f.run.input});
-  if (f.run.oracle_file)
-    files.push_back({"--oracle", *f.run.oracle_file});
-  for (const std::string& command : f.run.commands)
-    if (const std::string program = command.substr(0, command.find(' '));
-        program.find('/') != std::string::npos)
-      files.push_back({"the command '" + printable(command, 60) + "'", program});
-  return files;
-}
-
 // The files that runs write.
 std::vector<Export> files_written(const Flags& f) {
   std::vector<Export> files;
@@ -219,16 +205,19 @@ std::string on_stdout(const Flags& f) {
   return export_there == f.exports.end() ? "" : export_there->flag + " -";
 }
 
-// Nothing that is written may replace what the campaign reads or writes elsewhere.
-Result<void> check_files(const Flags& f) {
-  std::vector<Export> in_use = files_read(f);
+// Nothing that is written may replace what the campaign uses or writes elsewhere.
+Result<void> check_files(const Flags& f, const std::vector<compare::UsedFile>& used) {
+  std::vector<Export> in_use;
+  for (const compare::UsedFile& file : used)
+    in_use.push_back({file.what, file.path});
   const std::vector<Export> written = files_written(f);
   for (const Export& output : written)
     ASSAY_TRY_VOID(check_not_in_use(output, in_use, "output"));
   in_use.insert(in_use.end(), written.begin(), written.end());
-  if (f.run.archive)
-    in_use.push_back({"--archive", *f.run.archive});
-  ASSAY_TRY_VOID(check_exports(f.exports, f.json, in_use));
+  return check_exports(f.exports, f.json, in_use);
+}
+
+Result<void> check_inherited(const Flags& f) {
   const std::string document = on_stdout(f);
   const auto& outputs = f.run.output;
   if (!document.empty() && std::find(outputs.begin(), outputs.end(), "inherit") != outputs.end())
@@ -243,13 +232,20 @@ Result<void> set_options(Flags& f) {
   set_texts(f);
   if (f.no_shell && !f.run.shell.empty())
     return fail(ErrorCode::invalid_argument, "conflicts with --shell: leave one out", "-N");
+  if (f.run.fail_fast && f.ignored.empty())
+    return fail(
+        ErrorCode::invalid_argument,
+        "belongs to -i: without it the first failed run ends the campaign anyway; add -i, or "
+        "leave this out",
+        "--fail-fast");
   ASSAY_TRY_VOID(set_parameters(f));
   ASSAY_TRY_VOID(set_ignored(f));
   if (!f.cpus.empty()) {
     ASSAY_TRY(f.run.cpus, parse_cpu_list(f.cpus, "--cpu"));
   }
   ASSAY_TRY(f.unit, time_unit(f.unit));
-  return check_files(f);
+  f.run.check_files = [&f](const auto& used) { return check_files(f, used); };
+  return check_inherited(f);
 }
 
 // With --cpu the tool stays away from the measured CPUs where it can.
@@ -344,8 +340,12 @@ int measure(Flags& f, const Style& style) {
   if (!result->first_failure.empty())
     write_stderr(fmt::format("assay: {}\n", result->first_failure));
   // A terminal that went away (SIGHUP) cannot be printed to either: the signal is the reason.
-  if (result->stop_signal != 0)
-    return interrupted_exit_code(result->stop_signal);
+  if (const int signal = process::stop_signal();
+      result->stop_signal != 0 || (!printed && signal != 0)) {
+    if (!printed)
+      write_stderr(stopped_text(signal, result->archive_path));
+    return interrupted_exit_code(signal);
+  }
   return printed ? verdict::exit_code_of(result->report) : kExitInvalid;
 }
 

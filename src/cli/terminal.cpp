@@ -2,6 +2,7 @@
 
 #include "assay/base/text.h"
 #include "assay/process/launcher.h"
+#include "assay/process/output.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -45,22 +47,13 @@ bool locale_is_utf8() {
 
 int terminal_columns() {
   constexpr int kDefault = 100;
+  constexpr int kLeast = 40, kMost = 400;
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-    return kDefault;
-  return std::clamp<int>(size.ws_col, 40, 400);
-}
-
-Result<void> write_all(int fd, std::string_view bytes, const char* name) {
-  while (!bytes.empty()) {
-    const auto written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return tl::unexpected<Error>(system_error(ErrorCode::io, "cannot write", errno, name));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
+    return std::clamp<int>(size.ws_col, kLeast, kMost);
+  // What is no terminal may be shown on one of this width.
+  const auto asked = parse_integer(environment("COLUMNS"), 1, 1'000'000, "COLUMNS");
+  return asked ? static_cast<int>(std::clamp<std::int64_t>(*asked, kLeast, kMost)) : kDefault;
 }
 
 std::string duration_text(double seconds) {
@@ -116,12 +109,17 @@ Result<void> claim_standard_files() {
 }
 
 Result<void> write_stdout(std::string_view bytes) {
-  return write_all(STDOUT_FILENO, bytes, "standard output");
+  return process::write_unless_stopped(STDOUT_FILENO, bytes, "standard output");
 }
 
 void write_stderr(std::string_view bytes) {
   // There is nowhere left to report a failure to; the exit code and the archive still tell.
-  (void)write_all(STDERR_FILENO, bytes, "standard error");
+  (void)process::write_unless_stopped(STDERR_FILENO, bytes, "standard error");
+}
+
+std::string stopped_text(int signal, const std::string& archive) {
+  return fmt::format("assay: stopped by SIG{}{}\n", sigabbrev_np(signal > 0 ? signal : SIGINT),
+                     archive.empty() ? "" : "; what was measured is in " + printable(archive));
 }
 
 int interrupted_exit_code(int signal) {

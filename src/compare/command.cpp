@@ -17,6 +17,15 @@ Error in_command(const Error& error, const std::string& role, const std::string&
   return out;
 }
 
+// "FOO=1 ./prog" sets a variable only in a shell.
+bool sets_variable(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0 || (word[0] >= '0' && word[0] <= '9'))
+    return false;
+  return word.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == equals;
+}
+
 }  // namespace
 
 Result<Command> CommandMaker::make(const std::string& text, const std::string& role) const {
@@ -41,6 +50,9 @@ Result<Command> CommandMaker::make(const std::string& text, const std::string& r
     // It is the shell that is missing, whatever it was to run.
     Error error = in_command(program.error(), shell_.empty() ? role : "--shell", splittable);
     error.code = ErrorCode::invalid_argument;
+    if (shell_.empty() && sets_variable(command.argv[0]))
+      error.what +=
+          fmt::format("; to set a variable, write: env {}", printable(command.text, kShownColumns));
     return tl::unexpected(error);
   }
   command.program = *std::move(program);

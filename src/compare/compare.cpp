@@ -103,10 +103,26 @@ Result<std::optional<std::string>> place_of(const CompareOptions& options, const
   return std::optional(std::move(path));
 }
 
+// What the caller means to write must be neither read nor made by the campaign.
+Result<void> check_files(const CompareOptions& options, const Prepared& prepared,
+                         const std::optional<std::string>& place) {
+  if (!options.check_files)
+    return {};
+  std::vector<UsedFile> used = prepared.used_files;
+  if (place) {
+    used.push_back({options.archive ? "--archive" : "the archive", *place});
+    if (!options.archive)
+      used.push_back({options.store ? "--store" : "the store of archives",
+                      std::filesystem::path(*place).parent_path().string()});
+  }
+  return options.check_files(used);
+}
+
 // What --dry-run checks: all that a campaign checks before its first run.
 Result<Prepared> rehearse(const CompareOptions& options) {
   ASSAY_TRY(Prepared prepared, prepare(options));
-  ASSAY_TRY_VOID(place_of(options, prepared, uuid_v4()));
+  ASSAY_TRY(const std::optional<std::string> place, place_of(options, prepared, uuid_v4()));
+  ASSAY_TRY_VOID(check_files(options, prepared, place));
   give_notices(options, prepared);
   return prepared;
 }
@@ -118,6 +134,7 @@ Result<CompareResult> run_compare(const CompareOptions& options, process::Launch
   ASSAY_TRY(Prepared prepared, prepare(options));
   const std::string id = uuid_v4();
   ASSAY_TRY(const std::optional<std::string> place, place_of(options, prepared, id));
+  ASSAY_TRY_VOID(check_files(options, prepared, place));
   give_notices(options, prepared);
   ASSAY_TRY_VOID(run_oracles(options, prepared, launcher));
   const host::Redactor redact = host::Redactor::for_this_process();

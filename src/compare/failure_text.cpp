@@ -5,10 +5,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace assay::compare {
 namespace {
+
+std::string not_started_text(int error) {
+  return fmt::format("could not be started: {}{}", std::strerror(error),
+                     error == ENOEXEC ? "; a script needs a first line such as #!/bin/sh, and a "
+                                        "program must be built for this machine"
+                                      : "");
+}
 
 using process::Outcome;
 
@@ -48,7 +56,7 @@ std::string what_happened(const FailedRun& failed) {
   if (failed.result.outcome == Outcome::output_limit)
     return fmt::format("was killed: it wrote more to {} than is captured", failed.result.bound_hit);
   if (failed.result.outcome == Outcome::launch_error)
-    return fmt::format("could not be started: {}", std::strerror(failed.result.launch_errno));
+    return not_started_text(failed.result.launch_errno);
   return fmt::format("failed: {}", ending_text(failed.result));
 }
 
@@ -70,7 +78,7 @@ std::string ending_text(const process::RunResult& result) {
   if (result.signal != 0)
     return fmt::format("killed by signal {} ({})", result.signal, strsignal(result.signal));
   if (result.outcome == Outcome::launch_error)
-    return fmt::format("could not be started: {}", std::strerror(result.launch_errno));
+    return not_started_text(result.launch_errno);
   return fmt::format("exit code {}", result.exit_code);
 }
 

@@ -4,6 +4,7 @@
 #include "layout.h"
 #include "names.h"
 #include "place.h"
+#include "used_files.h"
 
 #include "assay/base/files.h"
 #include "assay/base/ids.h"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <sys/stat.h>
 
@@ -28,11 +30,17 @@ Error bad(std::string what, std::string where) {
 
 Result<void> check_commands(const CompareOptions& options) {
   const std::size_t n = options.commands.size();
+  if (n == 1)
+    return tl::unexpected(bad(
+        "1 command: assay compares, so give the second command beside it, each in quotes, as in "
+        " assay compare './old --input f' './new --input f'  (the same command twice shows this "
+        "host's noise)",
+        "commands"));
   if (n < 2)
     return tl::unexpected(
-        bad(fmt::format("needs a reference and at least one candidate, got {} command{}: put each "
+        bad(fmt::format("needs a reference and at least one candidate, got {} commands: put each "
                         "in quotes, as in  assay compare './old --input f' './new --input f'",
-                        n, n == 1 ? "" : "s"),
+                        n),
             "commands"));
   if (options.names.size() > n)
     return tl::unexpected(
@@ -164,12 +172,70 @@ const std::string& pick(const std::vector<std::string>& list, std::size_t index)
   return list.empty() ? none : list.size() == 1 ? list[0] : list[index];
 }
 
+// Whether a shell would replace something in this word of a command's text, quotes included.
+bool expands(std::string_view word) {
+  char quote = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const char c = word[i];
+    if (c == '\\' && quote != '\'') {
+      ++i;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote != '\'') {
+      const char next = i + 1 < word.size() ? word[i + 1] : ' ';
+      const bool variable = c == '$' && (std::isalpha(static_cast<unsigned char>(next)) != 0 ||
+                                         next == '_' || next == '{' || next == '(');
+      const bool pattern = quote == 0 && (c == '*' || c == '?' || (c == '~' && i == 0));
+      if (variable || pattern || c == '`')
+        return true;
+    }
+  }
+  return false;
+}
+
+// What only a shell would act on: an operator, or a word that it would expand.
+std::optional<std::string> shell_word(const Command& command) {
+  static const std::set<std::string> words = {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"};
+  for (const std::string& word : command.argv)
+    if (words.count(word) != 0)
+      return word;
+  // Quotes are gone from the words, so these are looked for in the text.
+  const std::string& text = command.text;
+  char quote = 0;
+  for (std::size_t start = 0, i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ' ';
+    if (c == '\\' && quote != '\'') {
+      ++i;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      if (const std::string word = text.substr(start, i - start); expands(word))
+        return word;
+      start = i + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+// What is learnt of all commands on the way.
+struct Seen {
+  UsedFiles files;
+  std::optional<std::string> shell_word;  // the first that only a shell would act on
+};
+
 // One command at one parameter point, with its hooks.
 Result<PreparedSide> prepare_side(const CompareOptions& options, const CommandMaker& maker,
-                                  std::size_t index) {
+                                  std::size_t index, Seen& seen) {
   PreparedSide side;
   const std::string role = command_role(index, options.commands.size());
   ASSAY_TRY(Command command, maker.make(options.commands[index], role));
+  seen.files.add_command(role, command);
+  if (options.shell.empty() && !seen.shell_word)
+    seen.shell_word = shell_word(command);
   side.argv = std::move(command.argv);
   side.program = std::move(command.program);
   side.program_sha256 = sha256_file(side.program).value_or("");
@@ -178,11 +244,12 @@ Result<PreparedSide> prepare_side(const CompareOptions& options, const CommandMa
                             : named                              ? options.names[index]
                                                                  : command.text;
   side.name = printable(name, kMaxDisplayName);
-  const auto hook = [&maker](const std::string& text, const char* flag,
-                             Argv& into) -> Result<void> {
+  const auto hook = [&maker, &seen](const std::string& text, const char* flag,
+                                    Argv& into) -> Result<void> {
     if (text.empty())
       return {};
     ASSAY_TRY(Command made, maker.make(text, flag));
+    seen.files.add_command(flag, made);
     into = std::move(made.argv);
     return {};
   };
@@ -196,31 +263,23 @@ Result<PreparedSide> prepare_side(const CompareOptions& options, const CommandMa
 }
 
 Result<PreparedCase> prepare_case(const CompareOptions& options, const ParameterPoint& point,
-                                  std::size_t candidate, std::set<std::string>& used) {
+                                  std::size_t candidate, std::set<std::string>& used, Seen& seen) {
   PreparedCase made;
   made.parameters = point;
   const CommandMaker maker(options.shell, point, used);
-  ASSAY_TRY(made.sides[0], prepare_side(options, maker, 0));
-  ASSAY_TRY(made.sides[1], prepare_side(options, maker, candidate));
+  ASSAY_TRY(made.sides[0], prepare_side(options, maker, 0, seen));
+  ASSAY_TRY(made.sides[1], prepare_side(options, maker, candidate, seen));
   if (options.oracle_file) {
     ASSAY_TRY(const std::string path, expand(*options.oracle_file, point, "--oracle", used));
     ASSAY_TRY(made.oracle, read_oracle(path, options.stdout_bound));
+    seen.files.add("--oracle", path);
   }
   if (options.oracle_command) {
     ASSAY_TRY(Command command, maker.make(*options.oracle_command, "--oracle-cmd"));
+    seen.files.add_command("--oracle-cmd", command);
     made.oracle_command = std::move(command.argv);
   }
   return made;
-}
-
-// What only a shell would act on.
-std::optional<std::string> shell_word(const PreparedCase& one) {
-  static const std::set<std::string> words = {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"};
-  for (const PreparedSide& side : one.sides)
-    for (const std::string& word : side.argv)
-      if (words.count(word) != 0)
-        return word;
-  return std::nullopt;
 }
 
 // "candidate", "candidate-2" or the -n name, then the parameters: "candidate{n=4,mode=fast}".
@@ -266,11 +325,12 @@ Result<Prepared> prepare(const CompareOptions& options) {
   ASSAY_TRY(prepared.archive_path, check_archive(options));
   ASSAY_TRY(const auto points, parameter_points(options.parameters));
   std::set<std::string> used;
+  Seen seen;
   std::vector<std::string> raw_names;
   const host::Redactor redact = host::Redactor::for_this_process();  // names are evidence
   for (std::size_t candidate = 1; candidate < options.commands.size(); ++candidate)
     for (const ParameterPoint& point : points) {
-      ASSAY_TRY(PreparedCase made, prepare_case(options, point, candidate, used));
+      ASSAY_TRY(PreparedCase made, prepare_case(options, point, candidate, used, seen));
       prepared.cases.push_back(std::move(made));
       raw_names.push_back(redact(raw_case_name(options, candidate, point)));
     }
@@ -283,13 +343,15 @@ Result<Prepared> prepare(const CompareOptions& options) {
           "parameter {0} is used in no command: every one of its values measures the same thing "
           "(write {{{0}}} where its value belongs)",
           variable));
-  for (const PreparedCase& one : prepared.cases)
-    if (const auto word = shell_word(one); word && prepared.notices.empty())
-      prepared.notices.push_back(fmt::format(
-          "'{}' is passed to the program as it stands, since no shell is used: add -S default if a "
-          "shell should act on it",
-          *word));
+  if (seen.shell_word && prepared.notices.empty())
+    prepared.notices.push_back(fmt::format(
+        "'{}' is passed to the program as it stands, since no shell is used: add -S default if a "
+        "shell should act on it",
+        printable(*seen.shell_word, 80)));
   ASSAY_TRY(const std::optional<std::string> input_sha256, input_digest(options.input));
+  if (!options.input.empty())
+    seen.files.add("--input", options.input);
+  prepared.used_files = seen.files.all();
   for (PreparedCase& one : prepared.cases) {
     one.input = options.input;
     one.input_sha256 = input_sha256;

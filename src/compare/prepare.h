@@ -20,6 +20,7 @@ struct Prepared {
   verdict::PlanOptions plan;
   std::string archive_path;  // "" = default place
   std::vector<std::string> notices;
+  std::vector<UsedFile> used_files;  // programs, inputs, oracles, and what commands name
 };
 
 // Starts no process and writes nothing. --oracle-cmd is only split and resolved.

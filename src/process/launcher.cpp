@@ -10,6 +10,7 @@
 
 #include "assay/base/ids.h"
 #include "assay/base/text.h"
+#include "assay/process/output.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -72,22 +73,12 @@ std::string for_terminal(std::string_view bytes) {
   return shown;
 }
 
-void write_to_stderr(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = write(STDERR_FILENO, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put <= 0)
-      return;  // a courtesy to the reader; the bytes are kept anyway
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-}
-
+// A courtesy to the reader: the bytes are kept anyway.
 void echo(std::string_view bytes) {
   if (isatty(STDERR_FILENO) == 1)
-    write_to_stderr(for_terminal(bytes));
+    (void)write_unless_stopped(STDERR_FILENO, for_terminal(bytes), "standard error");
   else
-    write_to_stderr(bytes);
+    (void)write_unless_stopped(STDERR_FILENO, bytes, "standard error");
 }
 
 Error interrupted() {

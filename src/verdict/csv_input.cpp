@@ -245,15 +245,27 @@ Result<std::vector<PairRow>> read_rows(CsvReader& csv, const Columns& columns,
   return rows;
 }
 
-// "ns" of two columns old_ns and new_ns; "" where their names do not end in one unit.
-std::string common_unit(std::string_view reference, std::string_view candidate) {
-  const auto ends_in = [](std::string_view name, std::string_view suffix) {
-    return name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
-  };
-  for (const std::string_view suffix : {"_ns", "_us", "_ms", "_s"})
-    if (ends_in(reference, suffix) && ends_in(candidate, suffix))
+// "ns" of a column old_ns; "" where the name does not end in a unit.
+std::string unit_of(std::string_view name) {
+  for (const std::string_view suffix : {"_ns", "_us", "_ms", "_s", "_bytes"})
+    if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix)
       return std::string(suffix.substr(1));
   return "";
+}
+
+// The unit of both columns; "" where one of them does not name its own.
+Result<std::string> common_unit(const Columns& columns, const InputText& file,
+                                std::int64_t header_line) {
+  const std::string& reference = columns.header[columns.reference];
+  const std::string& candidate = columns.header[columns.candidate];
+  const std::string a = unit_of(reference), b = unit_of(candidate);
+  if (!a.empty() && !b.empty() && a != b)
+    return fail(ErrorCode::invalid_format,
+                "the reference '" + printable(reference, 60) + "' is in " + a +
+                    ", the candidate '" + printable(candidate, 60) + "' in " + b +
+                    ": bring both to one unit",
+                file.where + ":" + std::to_string(header_line));
+  return a == b ? a : "";
 }
 
 // The columns of `compare --export-csv` that matter here.
@@ -334,7 +346,7 @@ Result<AnalyzeData> parse_pairs_csv(const InputText& file, const InputOptions& o
   data.source = "pairs_csv";
   data.name = sanitize_utf8(columns.header[columns.candidate]) + " / " +
               sanitize_utf8(columns.header[columns.reference]);
-  data.unit = common_unit(columns.header[columns.reference], columns.header[columns.candidate]);
+  ASSAY_TRY(data.unit, common_unit(columns, file, header->line));
   data.paired = true;
   data.batched = columns.batch.has_value();
   for (const PairRow& row : rows) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace assay::verdict {
 namespace {
@@ -75,13 +76,22 @@ Result<Source> source_of(const std::string& format) {
               "unknown format '" + printable(format, 40) + "', expected " + known, "--format");
 }
 
-AnalyzeData unpaired(const std::string& source, const std::string& name,
-                     const NamedSeries& reference, const NamedSeries& candidate) {
+// `where` is the candidate's file. A ratio of two units means nothing.
+Result<AnalyzeData> unpaired(const Source& source, const NamedSeries& reference,
+                             const NamedSeries& candidate, const std::string& where) {
+  const auto in_unit = [](const NamedSeries& one) {
+    return "'" + printable(one.name, 60) + "' " +
+           (one.unit.empty() ? "has no unit" : "is in " + printable(one.unit, 40));
+  };
+  if (reference.unit != candidate.unit)
+    return fail(ErrorCode::invalid_format,
+                "the reference " + in_unit(reference) + ", the candidate " + in_unit(candidate) +
+                    ": they cannot be compared",
+                where);
   AnalyzeData data;
-  data.source = source;
-  data.name = sanitize_utf8(name);
-  if (reference.unit == candidate.unit)
-    data.unit = sanitize_utf8(reference.unit);
+  data.source = source.name;
+  data.name = sanitize_utf8(candidate.name);
+  data.unit = sanitize_utf8(reference.unit);
   data.reference = reference.values;
   data.candidate = candidate.values;
   return data;
@@ -117,8 +127,10 @@ Result<AnalyzeInput> from_one_file(const Source& source, const std::vector<Named
   }
   AnalyzeInput input;
   for (const NamedSeries& one : series)
-    if (&one != reference && (only == nullptr || only == &one))
-      input.cases.push_back(unpaired(source.name, one.name, *reference, one));
+    if (&one != reference && (only == nullptr || only == &one)) {
+      ASSAY_TRY(AnalyzeData data, unpaired(source, *reference, one, file.where));
+      input.cases.push_back(std::move(data));
+    }
   return input;
 }
 
@@ -134,7 +146,8 @@ Result<AnalyzeInput> from_two_files(const Source& source,
         options.reference.empty() ? candidate_name : options.reference;
     ASSAY_TRY(const auto* reference, pick(both[0], reference_name, "--reference", files[0]));
     ASSAY_TRY(const auto* candidate, pick(both[1], candidate_name, "--candidate", files[1]));
-    input.cases.push_back(unpaired(source.name, candidate->name, *reference, *candidate));
+    ASSAY_TRY(AnalyzeData data, unpaired(source, *reference, *candidate, files[1].where));
+    input.cases.push_back(std::move(data));
     return input;
   }
   std::set<std::string> in_first;
@@ -148,14 +161,16 @@ Result<AnalyzeInput> from_two_files(const Source& source,
     }
     ASSAY_TRY(const auto* reference, pick(both[0], one.name, "the reference", files[0]));
     ASSAY_TRY(const auto* candidate, pick(both[1], one.name, "the candidate", files[1]));
-    input.cases.push_back(unpaired(source.name, one.name, *reference, *candidate));
+    ASSAY_TRY(AnalyzeData data, unpaired(source, *reference, *candidate, files[1].where));
+    input.cases.push_back(std::move(data));
   }
   for (const NamedSeries& one : both[1])
     if (in_first.count(one.name) == 0)
       input.unmatched.push_back(sanitize_utf8(one.name));
   if (input.cases.empty() && both[0].size() == 1 && both[1].size() == 1) {
     input.unmatched.clear();
-    input.cases.push_back(unpaired(source.name, both[1][0].name, both[0][0], both[1][0]));
+    ASSAY_TRY(AnalyzeData data, unpaired(source, both[0][0], both[1][0], files[1].where));
+    input.cases.push_back(std::move(data));
   }
   if (input.cases.empty())
     return fail(ErrorCode::invalid_format,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 namespace assay::verdict {
 namespace {
@@ -91,6 +92,7 @@ Result<std::vector<NamedSeries>> parse_google_benchmark(const InputText& file) {
   ASSAY_TRY(const Json json, parse_json(file.text, file.where));
   ASSAY_TRY(const Json* entries, array_of(json, "benchmarks", file, ""));
   std::vector<NamedSeries> out;
+  std::optional<bool> units_given;
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const std::string pointer = element("/benchmarks", i);
     const Json& entry = (*entries)[i];
@@ -107,12 +109,19 @@ Result<std::vector<NamedSeries>> parse_google_benchmark(const InputText& file) {
     if (!entry.contains("real_time"))
       return tl::unexpected(at(file, pointer + "/real_time", "expected a time"));
     ASSAY_TRY(const double time, time_of(entry.at("real_time"), file, pointer + "/real_time"));
+    // A file of an old version may lack units altogether; one entry without is a damaged one.
+    const bool has_unit = entry.contains("time_unit");
+    if (units_given.value_or(has_unit) != has_unit)
+      return tl::unexpected(at(file, pointer + "/time_unit",
+                               has_unit ? "entries before this one have no unit, this one has"
+                                        : "this entry has no unit, those before it have one"));
+    units_given = has_unit;
     ASSAY_TRY(const std::string unit_name, text_or(entry, "time_unit", "ns", file, pointer));
     ASSAY_TRY(const double unit, nanoseconds_per(unit_name, file, pointer));
     const auto known =
         std::find_if(out.begin(), out.end(), [&](const NamedSeries& s) { return s.name == name; });
     if (known == out.end())
-      out.push_back({name, "ns", {time * unit}});
+      out.push_back({name, has_unit ? "ns" : "", {time * unit}});
     else
       known->values.push_back(time * unit);
   }

@@ -20,6 +20,11 @@ namespace assay::compare {
 
 inline constexpr std::int64_t kDefaultHookTimeoutNs = INT64_C(600'000'000'000);
 
+// A file that a campaign reads or makes; `what` says as what: "--input", "candidate './new x'".
+struct UsedFile {
+  std::string what, path;
+};
+
 struct CompareOptions {
   std::vector<std::string> commands;  // [0] is the reference
   std::vector<std::string> names;     // -n, aligned with commands where given
@@ -61,6 +66,9 @@ struct CompareOptions {
   std::string tool_version;
   // Called before the first run with what is worth knowing but refuses nothing; may be empty.
   std::function<void(const std::string&)> notice;
+  // Called once everything else was checked, before anything is run or written, with every file
+  // that the campaign uses: its error refuses what the caller means to write. May be empty.
+  std::function<Result<void>(const std::vector<UsedFile>&)> check_files;
 };
 
 struct CompareResult {

@@ -216,6 +216,7 @@ TEST(Calibrate, a_flag_that_would_change_nothing_is_refused) {
   const std::pair<std::vector<std::string>, const char*> refused[] = {
       {{"--budget", "5", "--batches", "20"}, "--batches"},
       {{"--blocks", "--inject", "3"}, "--blocks"},
+      {{"--inject", "0"}, "--inject"},
       {{"--work", "1ms", "--", "true"}, "--work"},
       {{"--markdown"}, "--markdown"},
       {{"--replications", "20"}, "--replications"},
@@ -230,6 +231,26 @@ TEST(Calibrate, a_flag_that_would_change_nothing_is_refused) {
     EXPECT_EQ(ended.code, 2) << named;
     EXPECT_THAT(ended.err, testing::StartsWith(std::string("assay: ") + named + ": "));
     EXPECT_EQ(ended.out, "");
+  }
+}
+
+TEST(Calibrate, one_that_takes_much_longer_than_its_budget_says_so) {
+  // The least is one batch of six pairs, which sleep for more than two seconds.
+  const std::string archive = testing::TempDir() + "/over-budget-" + std::to_string(::getpid());
+  const auto long_one =
+      assay({"calibrate", "--budget", "1", "--archive", archive, "--", "sleep", "0.2"});
+  EXPECT_THAT(long_one.err, HasSubstr("more than the --budget of 1 s"));
+}
+
+TEST(Command, an_empty_value_behind_an_equals_sign_is_refused_by_all) {
+  const std::vector<std::vector<std::string>> all = {
+      {"doctor", "--style=", "basic"},
+      {"calibrate", "--archive=", "--simulate"},
+      {"analyze", "--method=", "clustered-signed-rank-v1", "x"}};
+  for (const auto& words : all) {
+    const auto ended = assay(words);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("the value is empty")) << words[0];
   }
 }
 

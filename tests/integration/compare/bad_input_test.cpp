@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace assay::testing_compare {
 namespace {
@@ -112,6 +113,66 @@ TEST_F(BadInput, no_file_of_the_campaign_is_overwritten) {
          {"--export-csv", "--export-json"});
   EXPECT_EQ(read("data"), "text");
   EXPECT_EQ(read("prog"), "#!/bin/sh\n");
+}
+
+TEST_F(BadInput, an_empty_value_behind_an_equals_sign_takes_no_word_for_its_own) {
+  write("old", "#!/bin/sh\n", 0755);
+  for (const char* flag : {"--export-json", "--oracle", "--setup", "--archive", "--store",
+                           "--shell", "--pairs", "--json", "--reference", "--parameter-list"})
+    refuse({std::string(flag) + "=", "./old", "GOOD", "GOOD"}, {flag, "the value is empty"});
+  refuse({"-i=", "GOOD", "GOOD"}, {"--ignore-failure", "the value is empty"});
+  EXPECT_EQ(read("old"), "#!/bin/sh\n");
+  const Finished named = assay({"compare", "--dry-run", "--command-name=", "true", "true"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+}
+
+TEST_F(BadInput, no_program_of_the_campaign_is_overwritten_however_it_is_written) {
+  const std::string script = "#!/bin/sh\n";
+  const std::vector<std::string> programs = {"pr og", "prog", "onpath", "hook", "script"};
+  ::mkdir(path("bin").c_str(), 0755);
+  for (const std::string& name : programs)
+    write((name == "onpath" ? "bin/" : "") + name, script, 0755);
+  environment_["PATH"] = path("bin") + ":/usr/bin:/bin";
+  const auto refuse_both = [this](const std::string& file, const std::string& command) {
+    SCOPED_TRACE(command);
+    refuse({"--export-json", file, command, "GOOD"}, {"--export-json", "in use by the campaign"});
+    refuse({"--output", file, "GOOD", command}, {"--output", "in use by the campaign"});
+  };
+  refuse_both("pr og", "'./pr og' x");
+  refuse_both("prog", "./prog\tx");
+  refuse_both("prog", "\"./prog\" x");
+  refuse_both("bin/onpath", "onpath x");
+  refuse_both("bin/onpath", "env onpath x");
+  refuse_both("script", "sh script");
+  refuse_both("script", "sh -c 'exec ./script'");
+  refuse_both("prog", "true --config=./prog");
+  refuse({"-S", "default", "--export-csv", "prog", "exec ./prog", "GOOD"}, {"--export-csv"});
+  refuse({"-S", "default", "--output", "bin/onpath", "x=1;onpath|cat", "GOOD"}, {"--output"});
+  for (const char* flag : {"--setup", "--prepare", "--conclude", "--cleanup", "--oracle-cmd"})
+    refuse({flag, "./hook", "--export-json", "hook", "GOOD", "GOOD"}, {"--export-json", flag});
+  refuse({"--prepare", "./hook", "--output", "./hook", "GOOD", "GOOD"}, {"--output", "--prepare"});
+  ASSERT_EQ(::link(path("prog").c_str(), path("same").c_str()), 0);
+  refuse_both("same", "./prog");
+  write("prx", script, 0755);
+  refuse({"-L", "n", "og,x", "--output", "prog", "GOOD", "./pr{n}"}, {"--output"});
+  for (const std::string& name : programs)
+    EXPECT_EQ(read((name == "onpath" ? "bin/" : "") + name), script) << name;
+}
+
+TEST_F(BadInput, the_place_of_the_evidence_is_no_output) {
+  refuse({"--archive", "zq", "--output", "zq", "GOOD", "GOOD"}, {"--output", "--archive"});
+  refuse({"--store", "zs", "--output", "./zs", "GOOD", "GOOD"}, {"--output", "--store"});
+  refuse({"--store", "zs", "--export-json", "zs", "GOOD", "GOOD"}, {"--export-json", "--store"});
+  refuse({"--output", "assay-archives", "GOOD", "GOOD"}, {"--output", "store of archives"});
+  EXPECT_FALSE(exists("zq"));
+  EXPECT_FALSE(exists("zs"));
+}
+
+TEST_F(BadInput, what_another_tool_would_take_is_refused_with_what_to_write) {
+  refuse({"--fail-fast", "GOOD", "GOOD"}, {"--fail-fast", "belongs to -i"});
+  refuse({"FOO=1 ./prog", "GOOD"}, {"env FOO=1 ./prog"});
+  refuse({"--version"}, {"assay --version"});
+  refuse({"GOOD"}, {"assay compares", "give the second command"});
 }
 
 TEST_F(BadInput, numbers_that_are_none_or_out_of_range_are_refused) {

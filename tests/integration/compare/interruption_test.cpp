@@ -3,9 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <signal.h>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace assay::testing_compare {
@@ -118,6 +122,120 @@ TEST_F(Interruption, sigkill_loses_at_most_the_unfinished_pair_and_leaves_nothin
   EXPECT_GE(samples_on_disk(), 20U);
   EXPECT_TRUE(eventually([&] { return processes_with(token_) == 0; }));
   EXPECT_FALSE(exists("archive/report.json")) << "nobody closed it";
+}
+
+// A pipe that is full and has no reader: whatever is written to it waits.
+class Blocked : public Interruption {
+ protected:
+  Blocked() {
+    if (::pipe2(pipe_, O_CLOEXEC) != 0)
+      std::abort();
+    ::fcntl(pipe_[1], F_SETPIPE_SZ, 4096);
+    const std::string page(4096, 'x');
+    EXPECT_EQ(::write(pipe_[1], page.data(), page.size()), 4096);
+  }
+  ~Blocked() override {
+    ::close(pipe_[0]);
+    ::close(pipe_[1]);
+  }
+  void blocks(int fd) {
+    before_exec_ = [this, fd] { ::dup2(pipe_[1], fd); };
+  }
+  // Whether the process sleeps, and still does a moment later: here that is the blocked write.
+  static bool waits_for_a_reader(pid_t pid) {
+    const auto sleeps = [pid] {
+      std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+      std::string id, name, state;
+      in >> id >> name >> state;
+      return state == "S";
+    };
+    if (!sleeps())
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return sleeps();
+  }
+  // Waits at most a minute; -1 when the signal had no effect.
+  static int end_of(Running& running, int signal) {
+    ::kill(running.pid(), signal);
+    siginfo_t info{};
+    const bool ended = eventually([&] {
+      return ::waitid(P_PID, static_cast<id_t>(running.pid()), &info,
+                      WEXITED | WNOHANG | WNOWAIT) == 0 &&
+             info.si_pid == running.pid();
+    });
+    if (!ended)
+      ::kill(running.pid(), SIGKILL);
+    const int code = running.wait().exit_code;
+    return ended ? code : -1;
+  }
+
+  int pipe_[2] = {-1, -1};
+};
+
+TEST_F(Blocked, a_signal_ends_a_report_that_nobody_reads) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--json"}, {"--export-csv", "-"}}) {
+    blocks(1);
+    std::vector<std::string> args = {"compare", "--batches", "1",    "--pairs",
+                                     "1",       "--store",   "store"};
+    args.insert(args.end(), more.begin(), more.end());
+    args.insert(args.end(), {"true", "true"});
+    Running running = start(args);
+    std::string archive;
+    ASSERT_TRUE(eventually([&] {
+      if (exists("store"))
+        for (const auto& entry : std::filesystem::directory_iterator(path("store")))
+          if (std::filesystem::exists(entry.path() / "SHA256SUMS"))
+            archive = entry.path();
+      return !archive.empty() && waits_for_a_reader(running.pid());
+    }));
+    EXPECT_EQ(end_of(running, SIGTERM), 143);
+    std::filesystem::remove_all(path("store"));
+  }
+}
+
+TEST_F(Blocked, a_signal_ends_a_campaign_whose_shown_outputs_nobody_reads) {
+  blocks(2);
+  const std::string print = payload("print 100000");
+  Running running = start({"compare", "--archive", "archive", "--style", "none", "--show-output",
+                           "-w", "0", print, print});
+  ASSERT_TRUE(eventually([&] {
+    return read("archive/events.jsonl").find("pair_started") != std::string::npos &&
+           waits_for_a_reader(running.pid());
+  }));
+  EXPECT_EQ(end_of(running, SIGINT), 130);
+  EXPECT_EQ(report().at("status"), "interrupted");
+  EXPECT_TRUE(exists("archive/SHA256SUMS"));
+}
+
+TEST_F(Blocked, a_signal_ends_a_campaign_whose_progress_nobody_reads) {
+  blocks(2);
+  Running running = start({"compare", "--archive", "archive", "-w", "0", "true", "true"});
+  ASSERT_TRUE(eventually([&] {
+    return read("archive/events.jsonl").find("pair_finished") != std::string::npos ||
+           (!read("archive/samples.jsonl").empty() && waits_for_a_reader(running.pid()));
+  }));
+  EXPECT_EQ(end_of(running, SIGINT), 130);
+  EXPECT_EQ(report().at("status"), "interrupted");
+}
+
+TEST_F(Blocked, an_interrupted_campaign_still_prints_its_report_where_it_is_read) {
+  Running running = begin(5, {"-i"});
+  ::kill(running.pid(), SIGINT);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 130);
+  EXPECT_THAT(done.out, HasSubstr("archive: "));
+}
+
+TEST_F(Blocked, a_calibration_that_is_interrupted_exits_so_though_nothing_can_be_printed) {
+  before_exec_ = [] { ::dup2(::open("/dev/full", O_WRONLY), 1); };
+  Running running = start({"calibrate", "--archive", "aa", "--batches", "100000", "--work", "1ms"});
+  ASSERT_TRUE(eventually([&] { return !read("aa/samples.jsonl").empty(); }));
+  ::kill(running.pid(), SIGTERM);
+  const Finished done = running.wait();
+  EXPECT_EQ(done.exit_code, 143);
+  EXPECT_THAT(done.err, HasSubstr("stopped by SIGTERM"));
+  EXPECT_THAT(done.err, HasSubstr("No space left"));
 }
 
 TEST_F(Interruption, a_lost_launcher_interrupts_the_campaign_with_its_reason) {

@@ -167,5 +167,20 @@ TEST(Errors, exit_2_and_interruptions_130) {
   EXPECT_EQ(interrupted_exit_code(2), 130);
 }
 
+TEST(Columns, are_those_of_the_environment_where_stdout_is_no_terminal) {
+  if (::isatty(STDOUT_FILENO) == 1)
+    GTEST_SKIP() << "stdout is a terminal";
+  const auto columns = [](const char* text) {
+    ::setenv("COLUMNS", text, 1);
+    return resolve_style("auto")->columns;
+  };
+  EXPECT_EQ(columns("72"), 72);
+  EXPECT_EQ(columns("7"), 40);
+  EXPECT_EQ(columns("100000"), 400);
+  for (const char* none : {"", "wide", "-5", "0"})
+    EXPECT_EQ(columns(none), 100) << none;
+  ::unsetenv("COLUMNS");
+}
+
 }  // namespace
 }  // namespace assay::cli

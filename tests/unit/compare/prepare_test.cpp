@@ -43,7 +43,7 @@ class Prepare : public testing::Test {
 
 TEST_F(Prepare, one_command_is_refused_with_an_example) {
   options_.commands = {"true"};
-  EXPECT_THAT(error(), HasSubstr("got 1 command"));
+  EXPECT_THAT(error(), HasSubstr("give the second command"));
   EXPECT_THAT(error(), HasSubstr("assay compare './old"));
 }
 

@@ -213,7 +213,6 @@ TEST(Inputs, issue_21_values_have_the_unit_that_their_file_gives_them) {
   EXPECT_EQ(csv("reference_ns,candidate_ns\n1,2\n")->unit, "ns");
   EXPECT_EQ(csv("old_ms,new_ms\n1,2\n", {.reference = "old_ms", .candidate = "new_ms"})->unit,
             "ms");
-  EXPECT_EQ(csv("old_s,new_ms\n1,2\n", {.reference = "old_s", .candidate = "new_ms"})->unit, "");
   EXPECT_EQ(csv("a,b\n1,2\n", {.reference = "a", .candidate = "b"})->unit, "");
   EXPECT_EQ(input(kHyperfine)->cases.at(0).unit, "s");
   EXPECT_EQ(inputs(kGoogleA, kGoogleB)->cases.at(0).unit, "ns");
@@ -226,11 +225,36 @@ TEST(Inputs, issue_21_values_have_the_unit_that_their_file_gives_them) {
       one.replace(one.find("UNIT"), 4, unit.empty() ? "" : R"(,"unit":")" + unit + "\"");
       text += (text.back() == '[' ? "" : ",") + one;
     }
-    return input(text + R"(],"version":"1.0"})")->cases.at(0).unit;
+    const auto parsed = input(text + R"(],"version":"1.0"})");
+    return parsed ? parsed->cases.at(0).unit : "refused: " + parsed.error().what;
   };
   EXPECT_EQ(pyperf("", ""), "s");
   EXPECT_EQ(pyperf("byte", "byte"), "byte");
-  EXPECT_EQ(pyperf("byte", ""), "");
+  EXPECT_EQ(pyperf("byte", ""),
+            "refused: the reference 'a' is in byte, the candidate 'b' is in s: they cannot be "
+            "compared");
+}
+
+TEST(Inputs, two_units_are_never_compared) {
+  const auto two = csv("old_s,new_ms\n1,2\n", {.reference = "old_s", .candidate = "new_ms"});
+  ASSERT_FALSE(two.has_value());
+  EXPECT_EQ(two.error().what,
+            "the reference 'old_s' is in s, the candidate 'new_ms' in ms: bring both to one unit");
+  EXPECT_EQ(two.error().where, "f.csv:1");
+  EXPECT_FALSE(
+      csv("a_ns,b_bytes\n1,2\n", {.reference = "a_ns", .candidate = "b_bytes"}).has_value());
+  EXPECT_TRUE(csv("a_ns,b\n1,2\n", {.reference = "a_ns", .candidate = "b"}).has_value());
+  const std::string with =
+      R"({"context":{},"benchmarks":[{"name":"x","real_time":1,"time_unit":"us"}]})";
+  const std::string without = R"({"context":{},"benchmarks":[{"name":"x","real_time":1}]})";
+  EXPECT_FALSE(inputs(with, without).has_value());
+  EXPECT_FALSE(inputs(without, with).has_value());
+  EXPECT_EQ(inputs(without, without)->cases.at(0).unit, "");
+  const auto one =
+      input(R"({"context":{},"benchmarks":[{"name":"x","real_time":1,"time_unit":"us"},)"
+            R"({"name":"y","real_time":1}]})");
+  ASSERT_FALSE(one.has_value());
+  EXPECT_NE(one.error().where.find("/benchmarks/1/time_unit"), std::string::npos);
 }
 
 TEST(Inputs, damaged_json_is_refused_and_never_crashes) {
