@@ -37,7 +37,8 @@ class EvidenceSink final : public CampaignEvidence {
   Result<void> sync() override;
   Result<bool> decided(const verdict::Ending& so_far, int batches) const override;
 
-  // Reads the samples back, and takes nothing but what was written. `ending` may describe a campaign that still runs (a look).
+  // Reads the samples back, and takes nothing but what was written. `ending` may describe a
+  // campaign that still runs (a look).
   Result<verdict::CompareInputs> inputs(const verdict::Ending& ending) const;
   // Writes the terminal event and everything derived; returns report.json's bytes.
   Result<std::string> finalize(const verdict::Ending& ending);
