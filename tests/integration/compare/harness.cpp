@@ -88,6 +88,7 @@ Running CompareTest::start(const std::vector<std::string>& args) {
   argv.push_back(nullptr);
   const pid_t pid = ::fork();
   if (pid == 0) {
+    ::signal(SIGHUP, SIG_DFL);  // the tests themselves may run under nohup
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);
     const int null = ::open("/dev/null", O_RDONLY);
