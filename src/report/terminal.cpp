@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -187,7 +188,8 @@ std::string rejected_text(const Json& report, const Sheet& sheet) {
     const auto figure = [&run](const char* key) { return count_text(integer_at(run, {key})); };
     const auto from_one = [&run](const char* key) {
       const auto at_zero = integer_at(run, {key});
-      return count_text(at_zero ? std::optional(*at_zero + 1) : at_zero);
+      // A damaged report may hold any number.
+      return count_text(at_zero && *at_zero < INT64_MAX ? std::optional(*at_zero + 1) : at_zero);
     };
     std::string ended = fmt::format("exit code {}", figure("exit_code"));
     if (integer_at(run, {"signal"}).value_or(0) != 0)
