@@ -2,6 +2,7 @@
 """The HTTP service of the native suite against its oracle, the requests that it must refuse, and its
 load generator: that it sends on time whatever the server does, and hides nothing."""
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -46,6 +48,12 @@ def oracle(env, *words):
     return done.stdout
 
 
+@functools.cache
+def builds():
+    """A folder for programs that more than one check uses, there until the last one is done."""
+    return tempfile.TemporaryDirectory(prefix="assay-check-")
+
+
 def load_program(scratch, compiler="g++", flags=()):
     program = scratch / f"load-{compiler}"
     built = run([compiler, *CXX_FLAGS, *flags, CASE / "load.cpp", "-o", program])
@@ -53,8 +61,15 @@ def load_program(scratch, compiler="g++", flags=()):
     return program
 
 
-def servers(scratch):
-    return compiled("http_compute", scratch), rust("http_compute", scratch)
+@functools.cache
+def servers():
+    folder = pathlib.Path(builds().name)
+    return compiled("http_compute", folder), rust("http_compute", folder)
+
+
+@functools.cache
+def generator_program():
+    return load_program(pathlib.Path(builds().name))
 
 
 @contextlib.contextmanager
@@ -123,9 +138,9 @@ def the_oracle_agrees_with_a_plain_simulation(_options, scratch):
 def both_servers_answer_as_the_oracle_predicts_and_repeat_it(_options, scratch):
     (scratch / "sanitized").mkdir()
     flags = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    programs = (*servers(scratch), compiled("http_compute", scratch, "clang++"),
+    programs = (*servers(), compiled("http_compute", scratch, "clang++"),
                 compiled("http_compute", scratch / "sanitized", flags=flags))
-    loads = (load_program(scratch), load_program(scratch / "sanitized", flags=flags))
+    loads = (generator_program(), load_program(scratch / "sanitized", flags=flags))
     for requests, rounds, repeated in ((1, 1, 1), (63, 2, 1), (65, 3, 3), (700, 64, 2)):
         env = environment(requests, rounds, ASSAY_BENCH_ITERATIONS=str(repeated))
         oracle(env, scratch / "table")
@@ -141,7 +156,7 @@ def both_servers_answer_as_the_oracle_predicts_and_repeat_it(_options, scratch):
 
 @check
 def both_servers_digest_bodies_of_every_border_size(_options, scratch):
-    for program in servers(scratch):
+    for program in servers():
         with serving(program, environment(rounds=2)) as (_, port):
             for size in (0, 1, 4095, 4096, 4097, 16384, 65535, 65536):
                 body = bytes(i * 7 % 256 for i in range(size))
@@ -194,7 +209,7 @@ REFUSED = {
 
 @check
 def both_servers_refuse_what_is_malformed_and_say_which_way(_options, scratch):
-    for program in servers(scratch):
+    for program in servers():
         with serving(program) as (child, port):
             for request, wanted in REFUSED.items():
                 expect_equal(statuses(talk(port, request)), wanted, f"{program} {request[:90]!r}")
@@ -208,7 +223,7 @@ def both_servers_refuse_what_is_malformed_and_say_which_way(_options, scratch):
 @check
 def connections_are_kept_pipelines_answered_in_order_and_half_closed_ones_served(
         _options, scratch):
-    for program in servers(scratch):
+    for program in servers():
         with serving(program, environment(rounds=1)) as (_, port):
             with socket.create_connection(("127.0.0.1", port), timeout=HANG) as connection:
                 for body in (b"a", b"bc", b""):
@@ -225,7 +240,7 @@ def connections_are_kept_pipelines_answered_in_order_and_half_closed_ones_served
 
 @check
 def a_slow_client_is_served_and_does_not_hold_up_another(_options, scratch):
-    for program in servers(scratch):
+    for program in servers():
         with serving(program) as (_, port):
             said = []
             slow = threading.Thread(target=lambda: said.append(
@@ -240,9 +255,9 @@ def a_slow_client_is_served_and_does_not_hold_up_another(_options, scratch):
 
 @check
 def a_port_that_is_taken_is_named_with_what_to_do(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
-    for program in servers(scratch):
+    for program in servers():
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             text = (f"127.0.0.1:{port}: address in use; stop what listens there, or give port 0 "
@@ -258,7 +273,7 @@ def a_port_that_is_taken_is_named_with_what_to_do(_options, scratch):
 
 @check
 def a_server_ends_on_sigterm_and_when_its_harness_is_gone(_options, scratch):
-    for program in servers(scratch):
+    for program in servers():
         with serving(program) as (child, _):
             child.send_signal(signal.SIGTERM)
             expect_equal(child.wait(HANG), 0, "SIGTERM")
@@ -311,11 +326,10 @@ def closed_loop(table, program):
 
 @check
 def a_pause_of_the_server_shows_in_p99_and_delays_no_request(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
-    for program in servers(scratch):
-        for words in (("--connections", 500), ("--connections", 8), ("--connections", 500,
-                                                                     "--seed", 7)):
+    for program in servers():
+        for words in (("--connections", 500, "--seed", 7), ("--connections", 8)):
             figures = paused_run(generator, table, program, "latency", "--rate", 500, *words)
             expect_equal((figures["scheduled"], figures["completed"], figures["wrong"]),
                          (1500, 1500, 0), str(words))
@@ -346,7 +360,7 @@ def bad_server(scratch, every):
 
 @check
 def a_single_wrong_answer_and_a_server_that_dies_are_seen(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
     wrong = bad_server(scratch, 'answer(200, "1", false, &output_); '
                        'input_.erase(0, request.head + request.body); return;')
@@ -368,7 +382,7 @@ def a_single_wrong_answer_and_a_server_that_dies_are_seen(_options, scratch):
 
 @check
 def a_server_that_says_nothing_makes_timeouts(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
     mute = bad_server(scratch, "for (;;) ::pause();")
     figures = load(generator, "latency", "--table", table, "--serve", mute, "--timeout-ms", 300,
@@ -380,10 +394,10 @@ def a_server_that_says_nothing_makes_timeouts(_options, scratch):
 
 @check
 def a_generator_that_is_late_says_so_and_its_run_does_not_count(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
     child = subprocess.Popen([str(generator), "latency", "--table", str(table), "--serve",
-                              str(compiled("http_compute", scratch))], stdout=subprocess.PIPE,
+                              str(servers()[0])], stdout=subprocess.PIPE,
                              env=environment(1500), text=True)
     time.sleep(0.8)
     child.send_signal(signal.SIGSTOP)
@@ -397,11 +411,11 @@ def a_generator_that_is_late_says_so_and_its_run_does_not_count(_options, scratc
 
 @check
 def the_capacity_lies_between_what_was_sustained_and_what_was_not(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     env = environment(rounds=2000)  # slow enough for the server, not the generator, to give way
     oracle(env, table)
-    found = load(generator, "capacity", "--table", table, "--serve", servers(scratch)[0],
-                 "--rate", 100, "--step-ms", 200, "--slip-us", 100000000, env=env)
+    found = load(generator, "capacity", "--table", table, "--serve", servers()[0],
+                 "--rate", 400, "--step-ms", 200, "--slip-us", 100000000, env=env)
     steps = found["steps"]
     good = [step["rate_rps"] for step in steps if step["sustained"]]
     bad = [step["rate_rps"] for step in steps if not step["sustained"]]
@@ -412,9 +426,9 @@ def the_capacity_lies_between_what_was_sustained_and_what_was_not(_options, scra
 
 @check
 def what_the_generator_cannot_use_is_refused(_options, scratch):
-    generator, table = load_program(scratch), scratch / "table"
+    generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
-    server = compiled("http_compute", scratch)
+    server = servers()[0]
     good = ["latency", "--table", table, "--serve", server]
     for words in ([], ["latency"], ["fast", *good[1:]], good[:-1], good[:3], [*good, "--rate"],
                   [*good, "--rate", "0"], [*good, "--rate", "x"], [*good, "--connections", "1001"],
