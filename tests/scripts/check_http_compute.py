@@ -282,6 +282,40 @@ def a_server_ends_on_sigterm_and_when_its_harness_is_gone(_options, scratch):
             expect_equal(child.wait(HANG), 0, "the end of standard input")
 
 
+def expanded(words, places, lists):
+    """A command of the manifest with its placeholders replaced."""
+    out = []
+    for word in words:
+        if word in lists:
+            out += lists[word]
+            continue
+        for name, path in places.items():
+            word = word.replace("{" + name + "}", str(path))
+        out.append(word)
+    return out
+
+
+@check
+def a_run_as_the_manifest_has_it_prints_what_the_oracle_does_on_both_sides(_options, scratch):
+    manifest = json.loads((SUITE / "cases.json").read_text())
+    case = manifest["cases"]["http_compute"]
+    for side in ("candidate", "reference"):
+        toolchain = manifest["toolchains"][case[side]["toolchain"]]
+        build = scratch / side
+        (build / "scratch").mkdir(parents=True)
+        places = {"source": SUITE / case[side]["source"], "program": build / "program",
+                  "build": build, "case": CASE, "input": build / "input",
+                  "scratch": build / "scratch"}
+        lists = {"{flags}": [], "{arguments}": expanded(case["arguments"], places, {})}
+        env = {**environment(), **toolchain["environment"], **case["presets"]["test"]}
+        for command in (*toolchain["build"], case["input"]["generator"]):
+            done = run(expanded(command, places, lists), env=env)
+            expect_equal((done.returncode, done.stderr), (0, ""), f"{command}")
+        done = run(expanded(toolchain["run"], places, lists), env=env)
+        wanted = run(expanded(case["oracle"]["command"], places, lists), env=env)
+        expect_equal((done.returncode, done.stdout, done.stderr), (0, wanted.stdout, ""), side)
+
+
 # ---- the load generator --------------------------------------------------------------------------
 
 
@@ -384,7 +418,7 @@ def a_single_wrong_answer_and_a_server_that_dies_are_seen(_options, scratch):
 def a_server_that_says_nothing_makes_timeouts(_options, scratch):
     generator, table = generator_program(), scratch / "table"
     oracle(environment(), table)
-    mute = bad_server(scratch, "for (;;) ::pause();")
+    mute = bad_server(scratch, "std::signal(SIGTERM, SIG_DFL); for (;;) ::pause();")
     figures = load(generator, "latency", "--table", table, "--serve", mute, "--timeout-ms", 300,
                    "--connections", 200, env=environment(1000), code=1)
     expect_equal(figures["scheduled"],
@@ -412,10 +446,10 @@ def a_generator_that_is_late_says_so_and_its_run_does_not_count(_options, scratc
 @check
 def the_capacity_lies_between_what_was_sustained_and_what_was_not(_options, scratch):
     generator, table = generator_program(), scratch / "table"
-    env = environment(rounds=2000)  # slow enough for the server, not the generator, to give way
+    env = environment(rounds=300)  # slow enough for the server, not the generator, to give way
     oracle(env, table)
     found = load(generator, "capacity", "--table", table, "--serve", servers()[0],
-                 "--rate", 400, "--step-ms", 200, "--slip-us", 100000000, env=env)
+                 "--rate", 1000, "--step-ms", 200, "--slip-us", 100000000, env=env)
     steps = found["steps"]
     good = [step["rate_rps"] for step in steps if step["sustained"]]
     bad = [step["rate_rps"] for step in steps if not step["sustained"]]
