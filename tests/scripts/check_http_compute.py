@@ -319,6 +319,16 @@ def a_run_as_the_manifest_has_it_prints_what_the_oracle_does_on_both_sides(_opti
 # ---- the load generator --------------------------------------------------------------------------
 
 
+def wait_for_work(pid, seconds):
+    """Until a process has computed for so long, as a sign that the run is on its way."""
+    for _ in range(HANG * 200):
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") >= seconds:
+            return
+        time.sleep(0.005)
+    raise AssertionError("the run did not begin")
+
+
 def paused_run(generator, table, program, mode, *words):
     """A run in the middle of which the server stands still for half a second."""
     with serving(program) as (child, port):
@@ -327,7 +337,7 @@ def paused_run(generator, table, program, mode, *words):
             [generator, mode, "--table", table, "--port", port, "--slip-us", 100000000, *words],
             env=environment(1500, 64), timeout=120).stdout)))
         thread.start()
-        time.sleep(1.2)
+        wait_for_work(child.pid, 0.05)
         child.send_signal(signal.SIGSTOP)
         time.sleep(PAUSE)
         child.send_signal(signal.SIGCONT)
@@ -432,13 +442,13 @@ def a_generator_that_is_late_says_so_and_its_run_does_not_count(_options, scratc
     oracle(environment(), table)
     child = subprocess.Popen([str(generator), "latency", "--table", str(table), "--serve",
                               str(servers()[0])], stdout=subprocess.PIPE,
-                             env=environment(1500), text=True)
-    time.sleep(0.8)
+                             env=environment(3000), text=True)
+    wait_for_work(child.pid, 0.03)
     child.send_signal(signal.SIGSTOP)
     time.sleep(0.3)
     child.send_signal(signal.SIGCONT)
     figures = json.loads(child.communicate(timeout=HANG)[0])
-    expect_equal((child.returncode, figures["valid"], figures["completed"]), (3, False, 1500),
+    expect_equal((child.returncode, figures["valid"], figures["completed"]), (3, False, 3000),
                  f"{figures}")
     expect(figures["slip_p99_ns"] >= 200e6, f"{figures}")
 

@@ -39,6 +39,8 @@ struct Limits {
   Ns closed = 120 * kSecond;  // of a whole run in closed mode
 };
 
+inline constexpr std::size_t kOpenedAtOnce = 64;
+
 class Client {
  public:
   Client(std::uint16_t port, const Limits& limits, const std::vector<Exchange>& table)
@@ -79,7 +81,12 @@ class Client {
   // So that a run does not begin with its handshakes. What cannot be opened is tried again when it
   // is needed, and counts as an error then.
   void open_all() {
-    for (Connection& one : connections_) {
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+      Connection& one = connections_[i];
+      // An answer shows that the server has accepted those before: its backlog must not overflow,
+      // as the kernel would be a second late with the next one.
+      if (i % kOpenedAtOnce == 0 && i > 0)
+        wait_until_ready(port_);
       one.socket = open_connection(port_);
       pollfd polled{one.socket.get(), POLLOUT, 0};
       int error = 0;
