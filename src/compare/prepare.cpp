@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <map>
 #include <sys/stat.h>
 
 namespace assay::compare {
@@ -172,27 +173,15 @@ const std::string& pick(const std::vector<std::string>& list, std::size_t index)
   return list.empty() ? none : list.size() == 1 ? list[0] : list[index];
 }
 
-// Whether a shell would replace something in this word of a command's text, quotes included.
-bool expands(std::string_view word) {
-  char quote = 0;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    const char c = word[i];
-    if (c == '\\' && quote != '\'') {
-      ++i;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    } else if (quote != '\'') {
-      const char next = i + 1 < word.size() ? word[i + 1] : ' ';
-      const bool variable = c == '$' && (std::isalpha(static_cast<unsigned char>(next)) != 0 ||
-                                         next == '_' || next == '{' || next == '(');
-      const bool pattern = quote == 0 && (c == '*' || c == '?' || (c == '~' && i == 0));
-      if (variable || pattern || c == '`')
-        return true;
-    }
-  }
-  return false;
+// Whether a shell would replace something that begins at text[i]; single quotes are not asked
+// about.
+bool expands_at(const std::string& text, std::size_t i, bool quoted, bool word_begins) {
+  const char c = text[i];
+  const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+  const bool variable = c == '$' && (std::isalpha(static_cast<unsigned char>(next)) != 0 ||
+                                     next == '_' || next == '{' || next == '(');
+  const bool pattern = !quoted && (c == '*' || c == '?' || (c == '~' && word_begins));
+  return variable || pattern || c == '`';
 }
 
 // What only a shell would act on: an operator, or a word that it would expand.
@@ -204,6 +193,7 @@ std::optional<std::string> shell_word(const Command& command) {
   // Quotes are gone from the words, so these are looked for in the text.
   const std::string& text = command.text;
   char quote = 0;
+  bool expands = false;  // something in the word that began at `start`
   for (std::size_t start = 0, i = 0; i <= text.size(); ++i) {
     const char c = i < text.size() ? text[i] : ' ';
     if (c == '\\' && quote != '\'') {
@@ -213,9 +203,11 @@ std::optional<std::string> shell_word(const Command& command) {
     } else if (c == quote) {
       quote = 0;
     } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
-      if (const std::string word = text.substr(start, i - start); expands(word))
-        return word;
+      if (expands)
+        return text.substr(start, i - start);
       start = i + 1;
+    } else if (quote != '\'' && i < text.size()) {
+      expands = expands || expands_at(text, i, quote != 0, i == start);
     }
   }
   return std::nullopt;
@@ -224,7 +216,16 @@ std::optional<std::string> shell_word(const Command& command) {
 // What is learnt of all commands on the way.
 struct Seen {
   UsedFiles files;
-  std::optional<std::string> shell_word;  // the first that only a shell would act on
+  std::optional<std::string> shell_word;       // the first that only a shell would act on
+  std::map<std::string, std::string> digests;  // of programs, "" where unreadable
+
+  // A program that many cases share is read once.
+  const std::string& digest_of(const std::string& program) {
+    const auto known = digests.find(program);
+    if (known != digests.end())
+      return known->second;
+    return digests.emplace(program, sha256_file(program).value_or("")).first->second;
+  }
 };
 
 // One command at one parameter point, with its hooks.
@@ -238,7 +239,7 @@ Result<PreparedSide> prepare_side(const CompareOptions& options, const CommandMa
     seen.shell_word = shell_word(command);
   side.argv = std::move(command.argv);
   side.program = std::move(command.program);
-  side.program_sha256 = sha256_file(side.program).value_or("");
+  side.program_sha256 = seen.digest_of(side.program);
   const bool named = index < options.names.size() && !options.names[index].empty();
   const std::string& name = index == 0 && options.reference_name ? *options.reference_name
                             : named                              ? options.names[index]
