@@ -169,6 +169,15 @@ TEST(BlocksAlarms, drift_between_the_blocks_alarms_both_classic_tests) {
           run(batch, i, Side::candidate, 1000000 + i % 7 * 1000 + (batch < 2 ? 20000 : 0)));
     }
   }
+  // Neither warm-ups nor runs that failed count.
+  for (int i = 0; i < 60; ++i) {
+    samples.push_back(run(3, i, Side::candidate, 2000000));
+    samples.back().status = "failed";
+    samples.push_back(run(3, i, Side::candidate, 2000000));
+    samples.back().phase = Phase::warmup;
+    samples.push_back(run(3, i, Side::candidate, 0));
+    samples.back().elapsed_ns = std::nullopt;
+  }
   const BlocksAlarms alarms = blocks_alarms(samples, false);
   EXPECT_EQ(alarms.campaigns, 4);
   EXPECT_EQ(alarms.welch, 2);

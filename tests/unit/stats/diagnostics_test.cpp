@@ -47,6 +47,13 @@ TEST(Outliers, issue_16_quantised_samples_are_judged_against_the_floor) {
   EXPECT_EQ(outliers({10, 10, 10, 11, 11, 10, 10, 11, 10}, 0.01).high, 0);
 }
 
+TEST(Outliers, a_value_at_the_threshold_is_none) {
+  const Outliers result = outliers({-14.826, -1, -1, 0, 1, 1, 14.826});
+  EXPECT_EQ(result.threshold, 14.826);
+  EXPECT_EQ(result.high, 0);
+  EXPECT_EQ(result.low, 0);
+}
+
 TEST(Outliers, zeros_never_divide_by_zero) {
   const Outliers result = outliers({0, 0, 0, 0, 1e-9});
   EXPECT_EQ(result.high, 1);

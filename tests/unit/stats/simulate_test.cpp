@@ -150,14 +150,16 @@ TEST(Simulation, a_suite_at_its_caps_rarely_fails_after_holm_and_often_without) 
 }
 
 TEST(Simulation, predicted_decisions_come_true_about_as_often_as_promised) {
-  double decided = 0;
+  double decided = 0, wrong = 0;
   int count = 0;
   for (const PredictionCell& cell : simulate_prediction({7, 40, 2})) {
     decided += cell.decided * (cell.inconclusive - cell.beyond_limit);
+    wrong += cell.wrong * (cell.inconclusive - cell.beyond_limit);
     count += cell.inconclusive - cell.beyond_limit;
   }
   ASSERT_GT(count, 150);
   EXPECT_NEAR(decided / count, 0.79, 0.10);
+  EXPECT_LT(wrong / count, 0.10) << "decisions against the truth";
 }
 
 TEST(Simulation, names_are_stable) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace assay::verdict {
 namespace {
 
@@ -101,6 +103,20 @@ TEST(Analysis, unpaired_data_get_their_own_method_and_never_a_gate) {
   EXPECT_EQ(exit_code_of(json), 4);
   EXPECT_EQ(canonical_json(json),
             canonical_json(analyze(data, {.seed = 3, .draws = 500, .cap = 1.05})));
+}
+
+// Three values resampled have the median 1, 2 or 3 with probabilities 7, 13 and 7 of 27.
+TEST(Analysis, unpaired_limits_are_the_equal_tails_of_the_level) {
+  const AnalyzeData data{
+      .source = "hyperfine", .name = "n", .reference = {1, 1, 1}, .candidate = {1, 2, 3}};
+  const auto limits = [&](double level) {
+    const Json json = analyze(data, {.draws = 2000, .level = level});
+    const Json& interval = json.at("intervals").at("unpaired-percentile-v1");
+    return std::pair{interval.at("lower").get<double>(), interval.at("upper").get<double>()};
+  };
+  EXPECT_EQ(limits(0.95), (std::pair{1.0, 3.0}));
+  EXPECT_EQ(limits(0.60), (std::pair{1.0, 3.0}));
+  EXPECT_EQ(limits(0.40), (std::pair{2.0, 2.0}));
 }
 
 TEST(Analysis, single_values_have_an_estimate_and_no_interval) {

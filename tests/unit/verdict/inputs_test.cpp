@@ -36,6 +36,14 @@ TEST(PairsCsv, quotes_crlf_byte_order_mark_and_blank_lines) {
   EXPECT_EQ(data->candidate, (std::vector<double>{20, 2.5}));
 }
 
+TEST(PairsCsv, a_quoted_cell_at_the_end_never_reads_past_it) {
+  const std::string more = "reference_ns,candidate_ns\n1,\"2\"\"";
+  const auto data =
+      parse_pairs_csv({"f.csv", std::string_view(more).substr(0, more.size() - 1)}, {});
+  ASSERT_TRUE(data.has_value()) << data.error().message();
+  EXPECT_EQ(data->candidate, (std::vector<double>{2}));
+}
+
 TEST(PairsCsv, without_batch_or_pair_columns_rows_are_unbatched_pairs) {
   const auto data = csv("reference_ns,candidate_ns\n1,2\n3,4\n");
   ASSERT_TRUE(data.has_value());
@@ -285,8 +293,13 @@ TEST(Inputs, two_csv_files_or_column_flags_on_json_are_refused) {
 }
 
 TEST(Inputs, two_files_without_a_common_name_are_refused) {
-  const char* other = R"({"context":{},"benchmarks":[{"name":"q","real_time":1}]})";
-  EXPECT_FALSE(inputs(kGoogleA, other).has_value());
+  const char* other =
+      R"({"context":{},"benchmarks":[{"name":"q","real_time":1,"time_unit":"ns"}]})";
+  for (const auto& in : {inputs(kGoogleA, other), inputs(other, kGoogleA)}) {
+    ASSERT_FALSE(in.has_value()) << "which of two would it be?";
+    EXPECT_NE(in.error().message().find("share no benchmark name"), std::string::npos)
+        << in.error().message();
+  }
 }
 
 std::string complaint(const std::string& text, const InputOptions& options = {}) {
